@@ -21,8 +21,8 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// complete makes the shell complete the values of the flags of all verbs, but for
-// those that only a cluster knows, which register themselves.
+// complete makes the shell complete the values of the flags of all verbs, except those that need a
+// cluster, which register themselves.
 func complete(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp) // arguments are no files
 	completeFlags(root, flagCompletions())
@@ -128,7 +128,7 @@ func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// listOf completes the last of a list of values, with what is not in the list yet.
+// listOf completes the last of a list of values, with those that the list lacks.
 func listOf(values []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]

@@ -15,8 +15,8 @@ import (
 	"loadline.dev/loadline/pkg/cli/clitest"
 )
 
-// completed returns what the shell is offered for the last of some arguments, without
-// descriptions, and cobra's directive.
+// completed returns the shell's completions of the last of some arguments, without descriptions,
+// and cobra's directive.
 func completed(t *testing.T, args ...string) (choices []string, directive string) {
 	t.Helper()
 	code, stdout, stderr := clitest.Run(t, "", append([]string{cobra.ShellCompNoDescRequestCmd}, args...)...)
@@ -112,7 +112,7 @@ func TestTheShellCompletesNamesThatTheClusterKnows(t *testing.T) {
 	}
 }
 
-// free are the flags whose values nobody can know beforehand.
+// free are the flags with arbitrary values.
 var free = []string{
 	"aggregate", "class", "rate", "service", "set", "resources", "scv", "servers", "sharing", "device", "capacity", "selector", "pod-selector",
 	"as", "as-uid", "as-group", "as-user-extra", "token", "username", "password", "server", "tls-server-name", "proxy-url", "request-timeout",
@@ -148,8 +148,7 @@ func TestCompletionScriptsAreThereForEveryShell(t *testing.T) {
 	}
 }
 
-// The executable that kubectl runs asks kubectl-loadline, and hands on arguments as
-// they are.
+// The executable that kubectl runs asks kubectl-loadline, and hands on its arguments unchanged.
 func TestTheCompletionForKubectlHandsOnItsArguments(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("sh")

@@ -21,9 +21,9 @@ import (
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
-// corpusSize is how many inputs there are in all, and shortCorpus how many of them are run with -short. Of the command lines that read a
-// file, each input is given to some in turn: there are some for every input, and hundreds of inputs for each. With -every-verb each input
-// is given to all, which takes three times as long, and a gigabyte: cobra keeps for good what a shell may complete.
+// corpusSize is the number of inputs in all, and shortCorpus the number that run with -short. Of the command lines that read a
+// file, each input is given to some in turn: there are some for every input, and hundreds of inputs for each. With -every-verb each
+// input is given to all, which takes three times as long, and a gigabyte: cobra never frees its completions.
 const corpusSize, shortCorpus, verbsPerInput = 2000, 200, 5
 
 var everyVerb = flag.Bool("every-verb", false, "run every verb on every input of the corpus of mutated files")
@@ -70,7 +70,7 @@ var fitVerbs = []string{"fit -f {} --folds 2 --max-resources 1", "fit -f {} --re
 var inWordsOfGo = regexp.MustCompile(`\*?\bv1\.[A-Z]|v1alpha1\.[A-Z]|struct \{|map\[string\]|interface \{|\.go:\d+|strconv\.|(?:^|[^.\w])(?:json|yaml): |[uU]nmarshal|NaN|%!|0x[0-9a-f]{6,}|runtime error|goroutine |reflect\.|\bint(?:32|64)\b|float64|` +
 	`\[\]\w+\.|<nil>|no kind "|registered for version|strict decoding|error converting`)
 
-// Whatever a file holds, every verb that reads such a file answers, or refuses it in words that a user knows.
+// For any content of a file, every verb that reads such a file answers, or refuses it in a user's words.
 func TestNoInputMakesAVerbSpeakGo(t *testing.T) {
 	t.Parallel()
 	seeds := corpusSeeds(t)

@@ -4,10 +4,9 @@
 // record, version, share --node and check --with-cluster ask a cluster; explain, share
 // and check take files, too.
 //
-// A verb of one file is here: fit, predict, version. The others have packages of their
-// own, which import none of each other but what they share: verb (streams, flags, output,
-// exit codes), input (files), access (to a cluster) and deployed (what of Loadline is in
-// the cluster).
+// A verb of one file is here: fit, predict, version. The others have packages of their own, which
+// import none of each other except shared ones: verb (streams, flags, output, exit codes), input
+// (files), access (to a cluster) and deployed (Loadline's parts in the cluster).
 //
 // Exit codes: 0 done; 1 the answer is no, such as an SLA that cannot be met; 2 wrong
 // use or bad input; 3 reading, writing or reaching the cluster failed, and may not fail

@@ -26,10 +26,10 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// injected is what a hostile name has on a line of its own.
+// injected is a line inside a hostile name.
 const injected = "OK: all well"
 
-// hostileTexts are what names are made of that come from outside.
+// hostileTexts are the parts of names from outside.
 var hostileTexts = map[string]string{
 	"a title, a colour and lines": "\x1b]0;pwned\x07\x1b[31mRED\x1b[2J\n" + injected + "\r\n" + injected + "\r\t\v\f\b\x00\x7f",
 	"another document":            "\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: pwned}\n---\n#",
@@ -39,9 +39,9 @@ var hostileTexts = map[string]string{
 	"very long":                   strings.Repeat("x", 3000),
 }
 
-// hostileVerbs are command lines of each verb with names from outside. {FILE:word,word} is a file of the repository in
-// which each of these words has a hostile text before and after it, in all places alike, and so have the names of
-// owners if one of the words is owners; {dir} is a folder and {server} an API server all of whose answers are errors that say the text.
+// hostileVerbs are command lines of each verb with names from outside. {FILE:word,word} is a file of the repository in which each
+// of these words has a hostile text before and after it, in all places alike, and so have the names of owners if one of the words
+// is owners; {dir} is a folder and {server} an API server all of whose answers are errors that say the text.
 var hostileVerbs = map[string][]string{
 	"check": {
 		"-f {config/samples/workloadprofile.yaml:filecomp,cpu,disk,app}", "-f {docs/examples/checkout.yaml:checkout,search}",
@@ -268,7 +268,7 @@ func renamedIn(value any, rename func(string) string) any {
 	return value
 }
 
-// renameOwners puts a hostile text behind the names of those that control objects, which the API server lets be any.
+// renameOwners puts a hostile text behind the names of owner references, which the API server does not restrict.
 func renameOwners(value any, hostile string) {
 	switch v := value.(type) {
 	case []any:
@@ -288,7 +288,7 @@ func renameOwners(value any, hostile string) {
 	}
 }
 
-// refusingServer answers that something is wrong, and what it says is hostile.
+// refusingServer answers with errors whose text is hostile.
 func refusingServer(t *testing.T, hostile string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -316,7 +316,7 @@ func checkJSON(t *testing.T, where, content string) {
 	}
 }
 
-// checkKinds looks for objects that nobody meant.
+// checkKinds looks for objects that come from a hostile text.
 func checkKinds(t *testing.T, where, content string) {
 	t.Helper()
 	for _, document := range documentsOf(t, content) {

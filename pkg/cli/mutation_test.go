@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// oddities are what is put in the place of values and cells.
+// oddities are the replacements of values and cells.
 var oddities = []any{
 	nil, true, false, int64(0), int64(1), int64(-1), int64(1 << 40), int64(-1 << 62), 0.5, -1.5, 1e300,
 	"", " ", "x", "NaN", "Inf", "-inf", "1e999", "0x1p-2", "1_000", "0,5", "58%", "12", "-3m", "500m", "1Gi", "1e3", "2026-13-01T00:00:00Z", "90s", "P1D",
@@ -27,7 +27,7 @@ var oddities = []any{
 	map[string]any{"cpu": "much"},
 }
 
-// kinds are what objects are said to be.
+// oddKinds are the replaced kinds of objects.
 var oddKinds = [][2]string{
 	{"v1", "Pod"},
 	{"v1", "Node"},

@@ -27,14 +27,13 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Run runs a command line, without the name of the program, and returns the
-// exit code. Errors are printed. When the context ends so does the command, with
-// what it has by then.
+// Run runs a command line, without the name of the program, and returns the exit code. Errors are
+// printed. When the context ends so does the command, with its answer so far.
 func Run(ctx context.Context, version string, args []string, streams Streams) int {
 	streams.In = verb.Interruptible(ctx, streams.In)
 	root, errs := newRoot(version, streams), verb.NewStream(streams.Err)
 	root.SetArgs(args)
-	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell asks; cobra keeps for good what it can complete
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell asks; cobra never frees its completions
 		complete(root)
 	}
 	err := root.ExecuteContext(ctx)

@@ -105,7 +105,7 @@ func printed(t *testing.T, stream *verb.Stream, at *os.File) string {
 	return line
 }
 
-// A terminal that does not say how wide it is, as some consoles do not, has 80 columns, and the line is cut to what there is.
+// A terminal without a width, as some consoles are, has 80 columns, and the line is cut to fit.
 //
 //nolint:paralleltest // it changes the environment
 func TestProgressIsShownAsFarAsTheTerminalIsWide(t *testing.T) {

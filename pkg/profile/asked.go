@@ -5,14 +5,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// Asked is what the selectors of profiles ask of labels: the values that they name, by
-// key.
+// Asked holds the label values that the selectors of profiles name, by key.
 type Asked map[string]sets.Set[string]
 
 // unnamed stands for all values that no selector names. No label has it.
 const unnamed = "="
 
-// Asked returns what the selectors of all items in use ask of labels.
+// Asked returns the label values that the selectors of all items in use name.
 func (r *Ranking[T]) Asked() Asked {
 	asked := Asked{}
 	for item := range r.used() {
@@ -28,8 +27,8 @@ func (r *Ranking[T]) Asked() Asked {
 	return asked
 }
 
-// Of returns what is asked of the labels of an object: the selectors match that as they
-// match the labels. The pods of a StatefulSet or of many Jobs differ in labels that no
+// Of returns the part of an object's labels that selectors ask for: the selectors match it as they
+// match all of the labels. The pods of a StatefulSet or of many Jobs differ in labels that no
 // selector asks for, or in values that none names.
 func (a Asked) Of(set labels.Set) labels.Set {
 	of := labels.Set{}

@@ -8,17 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// MaxCompared is with how many selectors an object is compared at most: a pod with those
-// of its namespace, a node with those of the cluster. Profiles are taken into use in the
-// order of their age, declared ones before those that are only observed, and those
-// ignored with which an object could be compared with more. A new profile therefore puts
-// none out of use that is in use, but for a declared one that follows observed ones.
+// MaxCompared is the largest number of selectors with which an object is compared: a pod with those
+// of its namespace, a node with those of the cluster. Profiles are taken into use in the order of
+// their age, declared ones before those that are only observed; those with which an object could be
+// compared with more selectors are ignored. A new profile therefore puts none out of use that is in
+// use, except a declared one that follows observed ones.
 //
 // Profiles that each have a label of their own are never ignored, whatever their number,
 // as long as they require labels of the same keys: an object is compared with one of them.
 const MaxCompared = 100
 
-// shape is what selectors have in common that require one value each of the same keys.
+// shape is the set of keys of which selectors require one value each.
 type shape struct {
 	name   string // the keys as one text
 	keys   []string

@@ -60,7 +60,7 @@ func sum(v loading.Vector) string {
 	return fmt.Sprintf("%.6g", total)
 }
 
-// demand reads one demand, of which everything but the sum over all is checked.
+// demand reads one demand, and checks everything but the sum over all.
 func demand(spec *v1alpha1.WorkloadProfileSpec, r *v1alpha1.ResourceDemand, path *field.Path) (loading.Demand, *field.Error) {
 	var d loading.Demand
 	switch {
@@ -90,7 +90,7 @@ func demand(spec *v1alpha1.WorkloadProfileSpec, r *v1alpha1.ResourceDemand, path
 	return d, threads(r.Threads, path.Child("threads"), &d.Threads)
 }
 
-// burst reads for how long a thread computes at a time, in seconds, 0 where that is not said.
+// burst reads the time for which a thread computes at a time, in seconds, 0 where it is not given.
 func burst(r *v1alpha1.ResourceDemand, path *field.Path, into *float64) *field.Error {
 	switch {
 	case r.BurstMillis == nil:
@@ -113,8 +113,8 @@ func fraction(q *resource.Quantity, path *field.Path, into *float64) *field.Erro
 	return nil
 }
 
-// MaxThreads is the largest number of threads of a pod at one resource: what many pods on a node cost to compute with grows with
-// it, and few machines run as many.
+// MaxThreads is the largest number of threads of a pod at one resource: the cost of computing with the pods of a node grows with
+// it, and few machines run more.
 const MaxThreads = 1024
 
 // threads reads a number of threads, 1 where there is none.

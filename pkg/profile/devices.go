@@ -23,7 +23,7 @@ import (
 type devices struct {
 	name         string // of the resource at which they serve pods
 	interference []string
-	count        int // 0 if that is what a node advertises
+	count        int // 0 for the number that a node advertises
 	extended     corev1.ResourceName
 	replicas     int
 	sharing      loading.DeviceSharing
@@ -78,7 +78,7 @@ func countErrors(n, limit int, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("is not between 1 and %d", limit))}
 }
 
-// sharingOf returns what pods do at one device: queue, or slow each other down where interference is listed.
+// sharingOf returns how pods share one device: they queue, or slow each other down where interference is listed.
 func sharingOf(d *v1alpha1.NodeDevices, path *field.Path) (loading.DeviceSharing, *field.Error) {
 	sharing := cmp.Or(d.Sharing, v1alpha1.SharingExclusive)
 	switch {
@@ -106,7 +106,7 @@ func (d *devices) countOn(node *corev1.Node) int {
 	return int(min(max(0, advertised.Value()/int64(d.replicas)), loading.MaxDevices))
 }
 
-// usedBy reports whether a pod uses a device, given whether its vector does: what it requests decides where that is known.
+// usedBy reports whether a pod uses a device, given whether its vector does: where the pod's request is known, it decides.
 func (d *devices) usedBy(pod *corev1.Pod, vector bool) bool {
 	if pod == nil || d.extended == "" {
 		return vector
@@ -132,7 +132,7 @@ func (s *Snapshot) RequestedDevices(pod *corev1.Pod) (names []string) {
 	return slices.Compact(names)
 }
 
-// DeviceKinds returns the kinds of devices of the nodes of the class. A count of 0 is what a node advertises.
+// DeviceKinds returns the kinds of devices of the nodes of the class. A count of 0 stands for the number that a node advertises.
 func (c *NodeClass) DeviceKinds() (all []DeviceKind) {
 	for i := range c.devices {
 		all = append(all, c.devices[i].kind(c.devices[i].count))
@@ -185,7 +185,7 @@ type DeviceKind struct {
 	Interference []string `json:"interference,omitempty"`
 }
 
-// kind returns what there is of the devices where a node has some number of them.
+// kind returns the kind of the devices on a node with the given number of them.
 func (d *devices) kind(count int) DeviceKind {
 	k := DeviceKind{Name: d.name, Count: count, Sharing: d.declared}
 	if d.sharing == loading.Concurrent {
@@ -196,7 +196,7 @@ func (d *devices) kind(count int) DeviceKind {
 
 // Assignment is the pods of a node, each assigned to the devices that it uses. Nil is that of a node without devices.
 type Assignment struct {
-	// Vectors are those of the pods, as they are at their devices.
+	// Vectors are the vectors of the pods, at their devices.
 	Vectors []loading.Vector
 	// Devices are those that each pod uses of kinds that are shared.
 	Devices [][]Device
@@ -258,7 +258,7 @@ func (r *Resources) newAssignment(node *corev1.Node, c *NodeClass) *Assignment {
 // order in which the pods were created, the ones that have the fewest then. A pod of nil has no annotation, and uses the
 // devices that its vector does.
 //
-// The error names the pods whose annotations are invalid. They count as without, so that what is returned can be used all
+// The error names the pods whose annotations are invalid. They count as pods without annotations, so that the result is usable all
 // the same.
 func (r *Resources) Assign(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vectors []loading.Vector) (*Assignment, error) {
 	t := r.newAssignment(node, c)
@@ -368,8 +368,8 @@ func (s *Snapshot) assign(node *corev1.Node, c *NodeClass, f *Followed) (*Assign
 	return s.resources.Assign(node, c, f.Pods, vectors)
 }
 
-// Prices returns what it costs to put a pod on a node of a class with these pods, by what they follow. The error is that of
-// [Resources.Assign], and the prices can be used all the same.
+// Prices returns the prices of a node of a class with these pods, by the profiles that they follow. The error is that of
+// [Resources.Assign], and the prices are usable all the same.
 func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, f *Followed) (*price.Prices, error) {
 	load := price.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
 	assigned, err := s.assign(node, c, f)
@@ -385,8 +385,8 @@ func (s *Snapshot) Candidate(c *NodeClass, pod *corev1.Pod) *price.Candidate {
 	return s.candidate(c, pod, s.VectorOn(c.Class(), pod))
 }
 
-// candidate returns a pod with a vector, at the first device of each kind that it uses: prices are of the device that a
-// newcomer gets.
+// candidate returns a pod with a vector, at the first device of each kind that it uses: prices are those of the device that a
+// candidate gets.
 func (s *Snapshot) candidate(c *NodeClass, pod *corev1.Pod, v loading.Vector) *price.Candidate {
 	v = s.resources.first(c, pod, v)
 	return price.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))

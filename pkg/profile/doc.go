@@ -1,21 +1,19 @@
-// Package profile turns pods and nodes into the numbers of the contention
-// model: it knows which WorkloadProfile a pod follows, which NodeProfile a node
-// follows, and what vector a pod has that follows none.
+// Package profile turns pods and nodes into the numbers of the contention model: the
+// WorkloadProfile that a pod follows, the NodeProfile that a node follows, and the vector of a pod
+// that follows none.
 //
-// [Index] takes profiles from informers and gives a [Snapshot], an immutable
-// view that is read without locks. [NewWorkload] and [NewNodeClass] turn one
-// profile into numbers, or say what is wrong with it. The package reads
-// profiles from a cluster ([Index.Watch]) and writes nothing.
+// [Index] takes profiles from informers and gives a [Snapshot], an immutable view that is read
+// without locks. [NewWorkload] and [NewNodeClass] turn one profile into numbers, or return its
+// errors. The package reads profiles from a cluster ([Index.Watch]) and writes nothing.
 //
 // # Which profile
 //
-// Of the profiles whose selector matches, those that declare a vector or have it
-// measured go before those that only follow what gauges observe: these never take
-// pods from what a team declared. Then the one with the most requirements wins,
-// since it is the most specific; among equals the oldest, so that a new profile
-// never takes pods from one that works; among those of one age the first by name.
-// Invalid profiles match nothing, and neither do the youngest of so many that an object
-// would be compared with more than [MaxCompared] selectors.
+// Of the profiles whose selector matches, those that declare a vector or have it measured go before
+// those that only follow the observations of gauges: the latter never take pods from a team's
+// declaration. Then the one with the most requirements wins, since it is the most specific; among
+// equals the oldest, so that a new profile never takes pods from one that works; among those of one
+// age the first by name. Invalid profiles match nothing, and neither do the youngest of a set that
+// would take more than [MaxCompared] comparisons of selectors for an object.
 //
 // # Which vector
 //

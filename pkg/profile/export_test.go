@@ -1,4 +1,4 @@
 package profile
 
-// Read returns what the index reads of a profile.
+// Read returns the part of a profile that the index reads.
 var Read = read

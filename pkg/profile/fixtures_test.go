@@ -34,7 +34,7 @@ func declared(name string, demands ...v1alpha1.ResourceDemand) *v1alpha1.Workloa
 	}
 }
 
-// demand returns a demand of which each thread spends that fraction of its time.
+// demand returns a demand of threads that spend the given fraction of their time at the resource.
 func demand(name, fraction string) v1alpha1.ResourceDemand {
 	return v1alpha1.ResourceDemand{Name: name, Loading: quantity(fraction)}
 }
@@ -45,7 +45,7 @@ func measured(p *v1alpha1.WorkloadProfile, vectors ...v1alpha1.MeasuredVector) *
 	return p
 }
 
-// on is what was found on a class of nodes at a time.
+// on is a measured vector of a class of nodes at a time.
 func on(class string, at time.Time, resources ...v1alpha1.MeasuredLoading) v1alpha1.MeasuredVector {
 	return v1alpha1.MeasuredVector{NodeProfile: class, Time: new(metav1.NewTime(at)), Resources: resources}
 }
@@ -133,7 +133,7 @@ func valid(t testing.TB, p *v1alpha1.WorkloadProfile, nodes ...*v1alpha1.NodePro
 	return w
 }
 
-// messages returns what the errors say, in order.
+// messages returns the texts of the errors, in order.
 func messages(errs field.ErrorList) []string {
 	all := make([]string, len(errs))
 	for i, err := range errs {

@@ -44,8 +44,8 @@ func (f *Followed) rankingOf(s *Snapshot, namespace string) *Ranking[*Workload] 
 	return f.namespaces[at].ranking
 }
 
-// In reports whether the pods follow the same profiles in another snapshot, each in the state in which it was. It takes time
-// in the number of their namespaces, and in that of the pods of those whose profiles have changed since it was last called,
+// In reports whether the pods follow the same profiles in another snapshot, each in the same state as before. It takes time in
+// the number of their namespaces, and in the number of pods in namespaces whose profiles have changed since the last call,
 // allocates nothing, and must not be called by two goroutines at once.
 func (f *Followed) In(s *Snapshot) bool {
 	for i := range f.namespaces {

@@ -84,8 +84,9 @@ func TestOnlyProfilesOfNodesChangeTheVersionOfNodes(t *testing.T) {
 	}
 }
 
-// Whatever changes, what pods followed holds exactly where each still follows the same state of the same profile; each state
-// has a number of its own; and the namespaces that are said to have changed are all in which a pod follows another one.
+// After any change, the profiles that pods followed hold exactly where each pod still follows the same state of the same
+// profile; each state has a number of its own; and the reported namespaces are exactly those in which a pod follows another
+// profile.
 func TestWhatPodsFollowHoldsWhereEachFollowsTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

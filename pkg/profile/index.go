@@ -30,7 +30,7 @@ type Index struct {
 
 	changed func(namespace string) // nil if no one asked for it
 	current atomic.Pointer[Snapshot]
-	stale   atomic.Bool // current is older than what follows
+	stale   atomic.Bool // current is older than the fields below
 
 	mu        sync.Mutex
 	workloads map[types.NamespacedName]*entry
@@ -68,7 +68,7 @@ func (x *Index) LimitImportance(most float64) {
 	x.current.Store(&limited)
 }
 
-// outdate says that the current snapshot is older than what follows, which is of a profile of some namespace.
+// outdate marks the current snapshot as older than the profiles of a namespace.
 func (x *Index) outdate(namespace string) {
 	x.stale.Store(true)
 	if x.changed != nil {
@@ -79,8 +79,7 @@ func (x *Index) outdate(namespace string) {
 // OnAdd takes in a new profile.
 func (x *Index) OnAdd(obj any, _ bool) { x.set(obj) }
 
-// OnUpdate takes in a changed profile. Changes of anything but the spec and the
-// measurements leave the index as it is.
+// OnUpdate takes in a changed profile. Changes of anything but the spec and the measurements do not change the index.
 func (x *Index) OnUpdate(_, obj any) { x.set(obj) }
 
 // OnDelete forgets a profile.
@@ -176,16 +175,15 @@ func (x *Index) compile(old *Snapshot) *Snapshot {
 	return &next
 }
 
-// entry is a WorkloadProfile and what the current snapshot makes of it.
+// entry is a WorkloadProfile and its compiled form in the current snapshot.
 type entry struct {
 	profile *v1alpha1.WorkloadProfile // nil once it is deleted
 	ranked  *Workload                 // nil if the profile is invalid, or newer than the snapshot
 	ignored bool                      // the snapshot counts it as invalid
 }
 
-// compileWorkloads compiles the profiles that are outdated, and ranks them among those
-// of their namespaces, which stay what they are. Where none of a namespace is ranked that was
-// not before, its ranking stays, too.
+// compileWorkloads compiles the profiles that are outdated, and ranks them among those of their namespaces, which are
+// unchanged. Where a namespace has no newly ranked profile, its ranking is unchanged, too.
 func (x *Index) compileWorkloads(next *Snapshot) {
 	type change struct{ added, removed []*Workload }
 	changes := map[string]*change{} // by namespace
@@ -378,7 +376,7 @@ func (s *Snapshot) vectorOf(pod *corev1.Pod, w *Workload, class string) loading.
 // Share returns the weight and the limit of a pod at the processor, of all pods of any node.
 func Share(pod *corev1.Pod) loading.Share { return cgroup.Flat(pod) }
 
-// GroupedShare returns what [Share] does, with the QoS class of the pod as its group.
+// GroupedShare returns the same as [Share], with the QoS class of the pod as its group.
 func GroupedShare(pod *corev1.Pod) loading.Share {
 	share := Share(pod)
 	share.Group = slices.Index([]corev1.PodQOSClass{corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort}, cgroup.QoS(pod))
@@ -395,9 +393,8 @@ func (s *Snapshot) NodeClass(node *corev1.Node) *NodeClass {
 	return c
 }
 
-// Servers returns how many servers each resource has on a node: what its
-// profile declares, else what was calibrated for it, else its allocatable cores
-// for cpu and one for all others.
+// Servers returns the number of servers of each resource on a node: as its profile declares, else as calibrated, else its
+// allocatable cores for cpu and one for all others.
 func (s *Snapshot) Servers(node *corev1.Node) []int {
 	return s.resources.Servers(node, s.NodeClass(node))
 }

@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// effects reads what the pods have to do with interference resources.
+// effects reads the pods' effects at interference resources.
 func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 	queues := sets.New[string]()
 	for i := range spec.Resources {
@@ -85,8 +85,8 @@ func effect(r *v1alpha1.Interference, path *field.Path) (*loading.Effect, *field
 	return e, nil
 }
 
-// measuredEffects reads what was measured at interference resources. What is less precise than ± [MaxError] is left out:
-// a declared effect stands for it, or none.
+// measuredEffects reads the measured effects at interference resources. An effect that is less precise than ± [MaxError]
+// is left out: a declared effect replaces it, or none.
 func measuredEffects(m *v1alpha1.MeasuredVector, path *field.Path) (all []Demand, errs field.ErrorList) {
 	for i := range m.Interference {
 		r, path := &m.Interference[i], path.Index(i)

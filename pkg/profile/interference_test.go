@@ -43,7 +43,7 @@ func TestInterferenceIsPartOfEveryVectorOfAProfile(t *testing.T) {
 	if diff := cmp.Diff([]int{64, 1, 1, 1, 4, 32}, indexOf(sockets).Snapshot().Servers(node("sockets", "64"))); diff != "" {
 		t.Errorf("unexpected servers (-want +got):\n%s", diff)
 	}
-	// A measurement of the loadings leaves the effects as they are declared, also where no loading is.
+	// A measurement of the loadings keeps the declared effects, also where no loading is declared.
 	for _, resources := range [][]v1alpha1.ResourceDemand{{demand("cpu", "0.5")}, nil} {
 		p.Spec.Resources = resources
 		w = valid(t, measured(p, on("sockets", noon, found("cpu", "0.8", "0.9"))), sockets)
@@ -56,7 +56,8 @@ func TestInterferenceIsPartOfEveryVectorOfAProfile(t *testing.T) {
 	}
 }
 
-// pressed is a measured effect: what it is at pressures of 0.5 and 1, the latter within an error.
+// pressed is a measured effect with the given inflation at pressures of 0.5 and 1, the latter within
+// an error.
 func pressed(name, pressure, half, full, within string) v1alpha1.MeasuredInterference {
 	return v1alpha1.MeasuredInterference{Name: name, Pressure: quantity(pressure), Curve: []v1alpha1.MeasuredCurvePoint{
 		{Pressure: quantity("0.5"), Inflation: quantity(half)}, {Pressure: quantity("1"), Inflation: quantity(full), InflationError: quantity(within)},

@@ -16,19 +16,18 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// sumTolerance is by how much loadings that add up to 1 may be off by rounding.
+// sumTolerance is the rounding error of loadings that add up to 1.
 const sumTolerance = 1e-9
 
-// MaxError is the widest a result may be to be used: the largest half width of the
-// 95 % confidence intervals of its loadings and pressures. At ± 0.25 an interval is
-// half of what a fraction can be. A wider one does not tell a pod that needs a resource
-// for a quarter of its time from one that needs it for three quarters, which is to say
-// less than a declared guess (little, half, nearly all) does.
+// MaxError is the maximum width of a result in use: the largest half width of the 95 % confidence
+// intervals of its loadings and pressures. At ± 0.25 an interval is half of the range of a fraction. A
+// wider one does not distinguish a pod that needs a resource for a quarter of its time from one that
+// needs it for three quarters, and so is worth less than a declared guess (little, half, nearly all).
 const MaxError = 0.25
 
-// TooWide says which components of a measured vector are less precise than ± [MaxError],
-// such as "cpu 1.00 ± 0.99", "" for none. A single sample has no interval, which is as
-// wide as can be; results that others wrote and that have none are taken as they are.
+// TooWide names the components of a measured vector that are less precise than ± [MaxError], such as
+// "cpu 1.00 ± 0.99", "" for none. A single sample has no interval, which counts as infinitely wide;
+// results without an interval from other writers are accepted.
 func TooWide(m *v1alpha1.MeasuredVector) string {
 	var wide []string
 	for i := range m.Resources {
@@ -56,8 +55,8 @@ func tooWide(name string, value, halfWidth *resource.Quantity) string {
 	return fmt.Sprintf("%s %.2f ± %.2f", name, value.AsApproximateFloat64(), math.Ceil(100*halfWidth.AsApproximateFloat64()-1e-6)/100)
 }
 
-// measurements reads what was measured of a workload, none where its profile does
-// not ask for that. What is too wide to be used is returned apart.
+// measurements reads the measured vectors of a workload, none where its profile does not ask for them.
+// Those that are too wide to use are returned separately.
 func measurements(p *v1alpha1.WorkloadProfile) (all []*InUse, tooWide []*v1alpha1.MeasuredVector, errs field.ErrorList) {
 	if p.Spec.Measurement == nil {
 		return nil, nil, nil
@@ -81,7 +80,7 @@ func measurements(p *v1alpha1.WorkloadProfile) (all []*InUse, tooWide []*v1alpha
 	return all, tooWide, errs
 }
 
-// ofClass adds the class of a result to those of the results before it, or says what is wrong with it.
+// ofClass adds the class of a result to those of the results before it, or returns its errors.
 func ofClass(classes sets.Set[string], name string, path *field.Path) (errs field.ErrorList) {
 	if name == "" {
 		errs = append(errs, field.Required(path.Child("nodeProfile"), "say of which class of nodes it is"))
@@ -137,8 +136,8 @@ func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, e
 	return demands, errs
 }
 
-// margins reads the half widths of the intervals of a component. Results of versions
-// that did not tell that of the sensitivity have the loading's.
+// margins reads the half widths of the intervals of a component. Results of versions without that of
+// the sensitivity get the loading's.
 func margins(r *v1alpha1.MeasuredLoading) contention.Margins {
 	m := contention.Margins{Loading: margin(r.LoadingError), Pressure: margin(r.PressureError), Sensitivity: margin(r.SensitivityError)}
 	if r.SensitivityError == nil && r.Sensitivity != nil {
@@ -164,7 +163,7 @@ func clamped(q *resource.Quantity, path *field.Path, into *float64) *field.Error
 	return nil
 }
 
-// inRange returns the fraction that is nearest to what was measured.
+// inRange returns the fraction nearest to the measured value.
 func inRange(q *resource.Quantity) float64 { return min(max(0, q.AsApproximateFloat64()), 1) }
 
 // add adds the declared demands at resources that were not measured, as long as
@@ -188,9 +187,8 @@ func (v *InUse) add(declared []Demand) {
 	}
 }
 
-// later reports whether a is used rather than b on nodes of other classes: what was
-// measured rather than what was observed, then the later one; among those of one moment
-// the class decides.
+// later reports whether a is used rather than b on nodes of other classes: measured before observed,
+// then the later one; among those of one moment the class decides.
 func later(a, b *InUse) bool {
 	if (a.Measured != nil) != (b.Measured != nil) {
 		return a.Measured != nil

@@ -96,8 +96,7 @@ type NodeClass struct {
 
 func (c *NodeClass) rank() *matcher { return &c.matcher }
 
-// Class returns by what name measurements go that were made on nodes of class c,
-// which is nil for the nodes that follow no profile.
+// Class returns the name for measurements made on nodes of class c, which is nil for the nodes that follow no profile.
 func (c *NodeClass) Class() string {
 	if c == nil {
 		return v1alpha1.NoNodeProfile
@@ -110,8 +109,8 @@ func (c *NodeClass) EquallySpecific(other *NodeClass) bool {
 	return c.matcher.requirements == other.matcher.requirements
 }
 
-// NewNodeClass returns the profile ready for use, or what is wrong with it.
-// Calibrated servers count for as long as the profile asks for them.
+// NewNodeClass returns the profile ready for use, or its errors. Calibrated servers count for as long as the profile asks
+// for them.
 func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
 	class := &NodeClass{Name: p.Name, Servers: make(map[string]int, len(p.Spec.Resources))}
 	var errs field.ErrorList
@@ -146,7 +145,7 @@ func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
 	return class, nil
 }
 
-// calibrate adds the resources that are calibrated, and what was found.
+// calibrate adds the calibrated resources and their results.
 func (c *NodeClass) calibrate(p *v1alpha1.NodeProfile) (errs field.ErrorList) {
 	if p.Spec.Calibration == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 // that are not there.
 var ErrNoVector = errors.New("has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended")
 
-// NoVector returns why no vector of the workload is in use: [ErrNoVector], or that what was measured is too wide.
+// NoVector returns why no vector of the workload is in use: [ErrNoVector], or that the measured one is too wide.
 func (w *Workload) NoVector() error {
 	if wide := w.TooWide(); len(wide) > 0 {
 		return fmt.Errorf("has no loading vector: what was measured is not used, being wider than ± %.2f: %s; have it measured again, or list the vector in spec.resources",

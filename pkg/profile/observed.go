@@ -11,13 +11,13 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// appliesObserved reports whether what is recommended by observations is in use.
+// appliesObserved reports whether the recommendations of observations are in use.
 func appliesObserved(p *v1alpha1.WorkloadProfile) bool {
 	return p.Spec.Observation != nil && p.Spec.Observation.Mode == v1alpha1.ModeApply
 }
 
-// observations reads what is recommended by the observations of a workload, none where
-// its profile does not have that applied.
+// observations reads the recommendations of the observations of a workload, none where its profile
+// does not apply them.
 func observations(p *v1alpha1.WorkloadProfile) (all []*InUse, errs field.ErrorList) {
 	if p.Spec.Observation != nil && len(p.Spec.Resources) > 0 {
 		return nil, field.ErrorList{field.Forbidden(field.NewPath("spec", "observation"), "resources declares the vector: leave one of them out")}

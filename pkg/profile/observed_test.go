@@ -14,13 +14,13 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// follows returns the profile with a vector that follows what is observed.
+// follows returns the profile with a vector that follows observations.
 func follows(p *v1alpha1.WorkloadProfile, mode string, all ...v1alpha1.WorkloadObservation) *v1alpha1.WorkloadProfile {
 	p.Spec.Observation, p.Status.Observations = &v1alpha1.Observation{Mode: mode}, all
 	return p
 }
 
-// recommends is what is recommended on a class of nodes by what was observed until a time.
+// recommends is a recommendation for a class of nodes from the observations until a time.
 func recommends(class string, at time.Time, fraction string, threads int32) v1alpha1.WorkloadObservation {
 	return v1alpha1.WorkloadObservation{
 		NodeProfile: class, Time: new(metav1.NewTime(at)), CPULoading: quantity("0.9"), CPULoadingSpread: quantity("0.1"), ObservedSeconds: new(int64(3000)),
@@ -110,7 +110,8 @@ func TestAnInvalidObservationIsRefusedByFieldValueAndRule(t *testing.T) {
 	}
 }
 
-// However specific and old it is: what a team declares goes before what was only observed.
+// A team's declaration goes before a profile that only observes, even one that is older and more
+// specific.
 func TestAProfileThatOnlyObservesTakesNoPodsFromOthers(t *testing.T) {
 	t.Parallel()
 	observed := follows(declared("web"), v1alpha1.ModeApply, recommends("big", noon, "0.25", 1))

@@ -10,8 +10,7 @@ import (
 // DefaultSLAProbability is the probability of an SLA that does not say it.
 const DefaultSLAProbability = 0.95
 
-// promise returns what a profile promises of the response time of its jobs, nil if it
-// promises nothing of it.
+// promise returns the SLA that a profile declares for the response time of its jobs, nil for none.
 func promise(spec *v1alpha1.WorkloadProfileSpec) (*sizing.SLA, field.ErrorList) {
 	if spec.SLA == nil || spec.SLA.ResponseTimeMillis == nil {
 		return nil, nil

@@ -71,13 +71,13 @@ func (r *Ranking[T]) with(added, removed []T) *Ranking[T] {
 	return next
 }
 
-// change is what becomes of a family.
+// change is the change of a family.
 type change[T Ranked] struct {
 	of             *matcher // some member
 	added, removed []T
 }
 
-// apply returns what becomes of a list, best first as the list is.
+// apply returns the changed list, ordered best first like the list.
 func (c *change[T]) apply(list []T) []T {
 	removed := make(map[*matcher]bool, len(c.removed))
 	for _, item := range c.removed {
@@ -98,7 +98,7 @@ func (c *change[T]) apply(list []T) []T {
 	return append(next, added...)
 }
 
-// compareRanks orders items by who wins: negative if a does.
+// compareRanks orders items by rank: negative if a wins.
 func compareRanks[T Ranked](a, b T) int { return a.rank().compare(b.rank()) }
 
 // Winner returns the item that an object with these labels follows. It takes

@@ -103,8 +103,8 @@ func TestTheOrderInWhichProfilesArriveDoesNotMatter(t *testing.T) {
 	})
 }
 
-// The rule, applied to every profile in turn, is what the ranking is to find
-// without looking at all of them.
+// The rule, applied to every profile in turn, gives the same result as the ranking, which does not
+// look at all of them.
 func TestTheRankingAgreesWithTheRuleAppliedToAllProfiles(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

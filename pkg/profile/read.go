@@ -9,11 +9,11 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// What an [Index] reads of a profile stands in this file alone: what a watch keeps, and what counts as the same. A test walks all
-// fields of the API and fails where one that changes a [Workload] or a [NodeClass] is missing here.
+// This file alone defines which parts of a profile an [Index] reads: the parts that a watch keeps, and the comparison of two
+// states. A test walks all fields of the API and fails where one that changes a [Workload] or a [NodeClass] is missing here.
 
-// read returns what a [Workload] is made of: the spec but for how to measure and observe, and the results in the status that the
-// spec asks for. The rest, most of it who wrote which field and what the manager says of the profile, would be kept for nothing.
+// read returns the parts that make a [Workload]: the spec, except for how to measure and observe, and the results in the status
+// that the spec asks for. The rest, mostly managed fields and the manager's conditions, would be kept for nothing.
 func read(p *v1alpha1.WorkloadProfile) *v1alpha1.WorkloadProfile {
 	r := &v1alpha1.WorkloadProfile{
 		ObjectMeta: metav1.ObjectMeta{
@@ -35,8 +35,8 @@ func read(p *v1alpha1.WorkloadProfile) *v1alpha1.WorkloadProfile {
 	return r
 }
 
-// SameWorkload reports whether two states of a profile of one name give the same vectors: measurements and what observations
-// recommend count, the rest of the status does not.
+// SameWorkload reports whether two states of a profile of one name give the same vectors: measurements and the recommendations of
+// observations count, the rest of the status does not.
 func SameWorkload(old, next *v1alpha1.WorkloadProfile) bool {
 	if old.UID != next.UID || old.Generation != next.Generation {
 		return false
@@ -52,7 +52,7 @@ func sameRecommendation(a, b v1alpha1.WorkloadObservation) bool {
 	return a.NodeProfile == b.NodeProfile && equality.Semantic.DeepEqual(a.Recommended, b.Recommended)
 }
 
-// SameNodeClass reports whether two states of a profile of one name give the same servers: what was calibrated counts, the rest of
+// SameNodeClass reports whether two states of a profile of one name give the same servers: calibrated values count, the rest of
 // the status does not.
 func SameNodeClass(old, next *v1alpha1.NodeProfile) bool {
 	return old.UID == next.UID && old.Generation == next.Generation && equality.Semantic.DeepEqual(old.Status.Resources, next.Status.Resources)

@@ -17,7 +17,7 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// change is a change of one field of an object of the API, of those in fields that are set, and of lists the first element.
+// change is a change of one field of an API object, inside fields that are set and the first elements of lists.
 type change struct {
 	path string
 	set  func(object reflect.Value) // a copy of the object
@@ -117,7 +117,7 @@ func full() map[string]*v1alpha1.WorkloadProfile {
 // forPeople are fields of results that change a Workload, but nothing that is computed of it.
 var forPeople = []string{".Status.Observations[0].Time", ".Status.Observations[0].CPULoadingSpread", ".Status.Observations[0].ObservedSeconds"}
 
-// Every field of the API that changes what a profile gives is kept by a watch, and counts as a change.
+// A watch keeps every API field that changes the result of a profile, and a change of the field counts.
 func TestEveryFieldThatAWorkloadIsMadeOfReachesTheIndex(t *testing.T) {
 	t.Parallel()
 	nodes := machines("big", servers("disk", 2))
@@ -158,7 +158,7 @@ func TestEveryFieldThatAWorkloadIsMadeOfReachesTheIndex(t *testing.T) {
 	}
 }
 
-// The same of a NodeProfile, of which a watch keeps all.
+// The same for a NodeProfile, which a watch keeps whole.
 func TestEveryFieldThatANodeClassIsMadeOfCountsAsAChange(t *testing.T) {
 	t.Parallel()
 	p := calibrated(machines("big", servers("gpu", 8)), "disk", 2)

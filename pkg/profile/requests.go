@@ -12,16 +12,13 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// rounding is by how much a quotient of two quantities may be off: 9m / 3m is
-// a hair more than 3, which must not make a fourth thread.
+// rounding is the error of a quotient of two quantities: 9m / 3m is a hair more than 3, which must not make a fourth thread.
 const rounding = 1e-12
 
-// FromRequests returns the vector that is assumed of a pod that follows no
-// profile: for each rule, as many threads as its request makes, together busy for
-// the utilization of the request, and no busier than the CPU limit of the pod
-// allows. Where the loadings of the rules add up to more than 1 they are scaled
-// down to 1: a thread is at one place at a time. The resources must include those
-// of the rules.
+// FromRequests returns the assumed vector of a pod that follows no profile: for each rule, the number of threads that follows
+// from its request, together busy for the utilization of the request, and no busier than the CPU limit of the pod allows.
+// Where the loadings of the rules add up to more than 1 they are scaled down to 1: a thread is at one place at a time. The
+// resources must include those of the rules.
 func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resources) loading.Vector {
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
 	v := make(loading.Vector, len(resources.names))
@@ -46,8 +43,8 @@ func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resour
 	return resources.Within(v, cgroup.Flat(pod).Limit)
 }
 
-// Within returns a vector that is assumed of a pod whose threads may keep a limited number of processors busy, 0 for no limit:
-// what is assumed is no more than is allowed, so that no limit seems to hold it back.
+// Within returns the assumed vector of a pod whose threads may keep a limited number of processors busy, 0 for no limit: the
+// assumption stays within the limit, so that the limit never seems to throttle the pod.
 func (r *Resources) Within(assumed loading.Vector, limit float64) loading.Vector {
 	d := assumed[r.Processor()]
 	most := limit / float64(max(1, d.Threads))

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Limits of a selector, which bound what it takes to compare one with the labels of an object. The rules of the API
+// Limits of a selector, which bound the cost of comparing one with the labels of an object. The rules of the API
 // server are the same.
 const (
 	MaxMatchLabels      = 8
@@ -30,13 +30,12 @@ type matcher struct {
 	created      metav1.Time
 	name         string
 
-	exact  []string // the keys of which it requires one value each, in order
+	exact  []string // the keys with one required value each, in order
 	shape  string   // those keys as one text
 	family family   // with their values
 }
 
-// newMatcher compiles a selector, or says what is wrong with it, in an order
-// that is the same each time.
+// newMatcher compiles a selector, or returns its errors, in a deterministic order.
 func newMatcher(meta *metav1.ObjectMeta, selector *metav1.LabelSelector) (matcher, field.ErrorList) {
 	compiled, errs := Selector(selector, field.NewPath("spec", "selector"))
 	if len(errs) > 0 {
@@ -54,7 +53,7 @@ func newMatcher(meta *metav1.ObjectMeta, selector *metav1.LabelSelector) (matche
 	return m, nil
 }
 
-// Selector compiles the selector at a path, or says what is wrong with it, in an order that is the same each time.
+// Selector compiles the selector at a path, or returns its errors, in a deterministic order.
 func Selector(selector *metav1.LabelSelector, path *field.Path) (labels.Selector, field.ErrorList) {
 	if selector == nil {
 		return nil, field.ErrorList{field.Required(path, "say which labels to match; {} matches all")}
@@ -97,7 +96,7 @@ func tooLarge(selector *metav1.LabelSelector, path *field.Path) (errs field.Erro
 	return errs
 }
 
-// compare orders matchers by who wins: negative if m does.
+// compare orders matchers by rank: negative if m wins.
 func (m *matcher) compare(other *matcher) int {
 	return cmp.Or(
 		m.compareOrigins(other),

@@ -10,7 +10,8 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// large is a selector of so many matchLabels and matchExpressions with so many values each.
+// large is a selector with the given numbers of matchLabels, matchExpressions and values of each
+// expression.
 func large(matchLabels, matchExpressions, values int) *metav1.LabelSelector {
 	s := &metav1.LabelSelector{MatchLabels: map[string]string{}}
 	for i := range matchLabels {

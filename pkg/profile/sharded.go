@@ -7,18 +7,17 @@ import (
 	"slices"
 )
 
-// sharded is an immutable map, whose successors share with it what they do not change:
-// one with another value costs time and memory in the square root of its size. The
-// zero value is empty.
+// sharded is an immutable map, whose successors share its unchanged parts: one with another value
+// costs time and memory in the square root of its size. The zero value is empty.
 type sharded[K comparable, V any] struct {
-	shards []map[K]V // by hash, as many as a power of 2
+	shards []map[K]V // by hash; their number is a power of 2
 	size   int
 }
 
 // seed is that of the hashes of all keys.
 var seed = maphash.MakeSeed()
 
-// shardOf returns the number of the shard that a key is in, of those that there are.
+// shardOf returns the number of the shard of a key.
 func (m *sharded[K, V]) shardOf(key K) int {
 	if len(m.shards) == 1 {
 		return 0
@@ -91,7 +90,7 @@ func (e *edit[K, V]) writable(i int) map[K]V {
 	return e.shards[i]
 }
 
-// grow doubles the number of shards, so that there are as many as each has keys.
+// grow doubles the number of shards, so that it equals the number of keys in each.
 func (e *edit[K, V]) grow() {
 	old := e.shards
 	e.shards = make([]map[K]V, max(1, 2*len(old)))

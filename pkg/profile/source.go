@@ -1,10 +1,10 @@
 package profile
 
-// Source says what a pod's loading vector follows from.
+// Source is the origin of a pod's loading vector.
 type Source string
 
-// The sources of vectors. Where a profile has several, the first of these is used; requests make the vector of a pod without
-// a profile, or whose profile has no vector yet.
+// The sources of vectors. Where a profile has several, the first in this order is used; requests make the vector of a pod
+// without a profile, or whose profile has no vector yet.
 const (
 	SourceMeasured Source = "Measured"
 	SourceObserved Source = "Observed"
@@ -12,7 +12,7 @@ const (
 	SourceRequests Source = "Requests"
 )
 
-// Source returns what the vector follows from: the requests of the pod where there is none in use.
+// Source returns the origin of the vector: the pod's requests where no vector is in use.
 func (u *InUse) Source() Source {
 	switch {
 	case u == nil:

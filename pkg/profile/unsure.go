@@ -6,9 +6,9 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// Unsure returns the components of the vectors of pods that are known to within margins
-// only: used[k] is the vector in use of the k-th pod, nil where it is from no profile.
-// Pods with one and the same vector share what is not known of it.
+// Unsure returns the components of the pods' vectors that have margins: used[k] is the vector in
+// use of the k-th pod, nil where it is from no profile. Pods with one and the same vector share its
+// error.
 func (r *Resources) Unsure(used []*InUse) []contention.Unsure {
 	var all []contention.Unsure
 	for k, v := range used {

@@ -14,10 +14,10 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Watch feeds the index from an API server until the context ends. It returns
-// at once; the returned functions report whether all profiles of each kind have
-// been read. While the server is away, or the resource definitions are not
-// installed yet, it goes on trying and the index keeps what it has.
+// Watch feeds the index from an API server until the context ends. It returns at once; the returned
+// functions report whether all profiles of each kind have been read. While the server is
+// unreachable, or the resource definitions are not installed yet, it goes on trying and the index
+// keeps its content.
 func (x *Index) Watch(ctx context.Context, config *rest.Config) ([]cache.InformerSynced, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -60,16 +60,16 @@ func (x *Index) Watch(ctx context.Context, config *rest.Config) ([]cache.Informe
 	return synced, nil
 }
 
-// keepRead has the cache keep of a WorkloadProfile what the index reads.
+// keepRead has the cache keep only the parts of a WorkloadProfile that the index reads.
 func keepRead(obj any) (any, error) {
 	p, ok := obj.(*v1alpha1.WorkloadProfile)
 	if !ok {
-		return obj, nil // a deletion that was missed, of what has been through here
+		return obj, nil // a missed deletion, of an object already reduced here
 	}
 	return read(p), nil
 }
 
-// watchErrors says what an operator can do about a watch that fails.
+// watchErrors logs a remedy for an operator when a watch fails.
 func watchErrors(log logr.Logger, resource string) cache.WatchErrorHandlerWithContext {
 	return func(ctx context.Context, r *cache.Reflector, err error) {
 		log.Error(err, "Cannot watch profiles, will try again; the profiles last seen stay in use. Are Loadline's resource definitions installed, and may this service account list and watch them?", "resource", resource)

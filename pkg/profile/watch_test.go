@@ -164,7 +164,7 @@ type apiServer struct {
 	mu        sync.Mutex
 	installed bool
 	objects   map[string]map[string]runtime.Object // by resource and name
-	changes   map[string][]metav1.WatchEvent       // of each resource, the nth of which made version n
+	changes   map[string][]metav1.WatchEvent       // by resource; the nth made version n
 	watches   map[chan metav1.WatchEvent]string    // the resources of open watches
 }
 
@@ -196,7 +196,7 @@ func (s *apiServer) uninstall() {
 	clear(s.watches)
 }
 
-// set changes the stored objects and tells the watches.
+// set changes the stored objects and notifies the watches.
 func (s *apiServer) set(resource, change string, object runtime.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,13 +280,13 @@ func stream(w http.ResponseWriter, r *http.Request, events chan metav1.WatchEven
 	}
 }
 
-// watch returns an index that watches the server and sends what it logs.
+// watch returns an index that watches the server and sends its log messages to failures.
 func (s *apiServer) watch(t *testing.T, failures chan<- string) (*profile.Index, []cache.InformerSynced) {
 	t.Helper()
 	log := funcr.New(func(_, args string) {
 		select {
 		case failures <- args:
-		default: // nobody reads so many
+		default: // the reader has enough
 		}
 	}, funcr.Options{})
 	x := profile.NewIndex([]config.RequestRule{cpuRule}, log)

@@ -18,7 +18,7 @@ import (
 // AnyClass stands for an unknown class of nodes.
 const AnyClass = ""
 
-// Demand is what a pod asks of the resource of that name.
+// Demand is a pod's demand at the named resource.
 type Demand struct {
 	Resource string
 	loading.Demand
@@ -26,8 +26,7 @@ type Demand struct {
 	Margins contention.Margins
 }
 
-// InUse is a vector of a workload, as it is used on some class of nodes. It must
-// not be changed.
+// InUse is the vector of a workload that is in use on some class of nodes. It must not be changed.
 type InUse struct {
 	// Class is the class of nodes that the vector was measured or observed on, as in
 	// [Workload.On]; empty if it is declared.
@@ -57,10 +56,9 @@ type Workload struct {
 	State uint64
 	// MaxDilation is how many times longer than alone a pod may take by its SLA, at least 1; 0 if that says nothing of it.
 	MaxDilation float64
-	// Importance is how many times what its pods wait is to count where nodes are priced, above 0 and at most 100. See
-	// [Snapshot.Importance].
+	// Importance is the factor of its pods' waits in the prices of nodes, above 0 and at most 100. See [Snapshot.Importance].
 	Importance float64
-	// SLA is what is promised of the response time of its jobs, nil if nothing.
+	// SLA is the declared bound on the response time of its jobs, nil for none.
 	SLA *sizing.SLA
 	// NeutralSeconds is the neutral time of a job in use on nodes of [AnyClass], 0 if it
 	// is unknown.
@@ -73,7 +71,7 @@ type Workload struct {
 	found    []*InUse // measured or observed, by the names of their classes
 	tooWide  []*v1alpha1.MeasuredVector
 	byClass  map[string]*InUse // of found
-	latest   *InUse            // of those measured, else of those observed, nil: nothing is
+	latest   *InUse            // the latest measured, else the latest observed vector, nil for none
 	matcher  matcher
 }
 
@@ -84,10 +82,9 @@ func (w *Workload) EquallySpecific(other *Workload) bool {
 	return w.matcher.learned == other.matcher.learned && w.matcher.requirements == other.matcher.requirements
 }
 
-// NewWorkload returns the profile ready for use in a cluster with the given
-// resources, or what is wrong with it. The API server refuses most errors on
-// its own; those that were stored before it knew the rule arrive here.
-// Measurements and observations count for as long as the profile asks for them.
+// NewWorkload returns the profile ready for use in a cluster with the given resources, or its errors. The API server refuses most
+// errors on its own; those that were stored before it had the rule arrive here. Measurements and observations count for as long
+// as the profile asks for them.
 func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, field.ErrorList) {
 	w := &Workload{Namespace: p.Namespace, Name: p.Name}
 	var selectorErrs field.ErrorList
@@ -147,7 +144,7 @@ func maxDilation(sla *v1alpha1.SLA) (float64, field.ErrorList) {
 	return most, nil
 }
 
-// importance reads how many times what pods wait counts.
+// importance reads the factor of the pods' waits.
 func importance(q *resource.Quantity) (float64, field.ErrorList) {
 	if q == nil {
 		return 1, nil
@@ -166,7 +163,7 @@ const (
 	MaxNeutralCorrection = 1e6
 )
 
-// neutralCorrection reads what the neutral time is over the stated one.
+// neutralCorrection reads the ratio of the neutral time to the stated one.
 func neutralCorrection(q *resource.Quantity) (float64, field.ErrorList) {
 	if q == nil {
 		return 1, nil
@@ -178,11 +175,11 @@ func neutralCorrection(q *resource.Quantity) (float64, field.ErrorList) {
 	return times, nil
 }
 
-// Importance returns how many times what a pod waits counts where nodes are priced: see [Snapshot.ImportanceOf].
+// Importance returns the factor of a pod's waits in the prices of nodes: see [Snapshot.ImportanceOf].
 func (s *Snapshot) Importance(pod *corev1.Pod) float64 { return s.ImportanceOf(s.Workload(pod)) }
 
-// ImportanceOf returns how many times counts what pods wait that follow a profile, nil for none: as the profile says, but no more
-// than [Index.LimitImportance] lets count; 1 for pods that follow none.
+// ImportanceOf returns the factor of the waits of pods that follow a profile, nil for none: as the profile says, but at most the
+// limit of [Index.LimitImportance]; 1 for pods that follow none.
 func (s *Snapshot) ImportanceOf(w *Workload) float64 {
 	switch {
 	case w == nil:
@@ -212,13 +209,10 @@ func (r *Resources) use(v *InUse) *InUse {
 	return v
 }
 
-// On returns the vector in use on the nodes of a class, by the name of its
-// NodeProfile or [v1alpha1.NoNodeProfile]: the one that was measured there, else
-// the one that was observed there, else the one that is declared, else that of another
-// class that was measured last, else that of the one observed last. On nodes of
-// [AnyClass] it is the last measurement, else the last observation, else the declared
-// one. Nil is a workload of which nothing is declared, and nothing measured or
-// observed yet.
+// On returns the vector in use on the nodes of a class, by the name of its NodeProfile or [v1alpha1.NoNodeProfile]: the one
+// measured there, else the one observed there, else the declared one, else the one of another class that was measured last, else
+// the one observed last. On nodes of [AnyClass] it is the last measurement, else the last observation, else the declared one. It
+// is nil for a workload with no vector declared, measured or observed yet.
 func (w *Workload) On(class string) *InUse {
 	if w.latest == nil {
 		return w.declared

@@ -7,8 +7,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// CaveatLines says what manifests say of pods that an answer does not take into account, in a line each, and of many how many more
-// there are.
+// CaveatLines describes the parts of pods' manifests that an answer does not take into account, one per line; for many, the last
+// line gives the number of the rest.
 func CaveatLines(caveats []node.Caveat) (lines []string) {
 	const shown = 5
 	for i, c := range caveats {

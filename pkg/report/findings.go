@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// FindingsTable shows which pods are slowed down, because of what, and what would help, the worst first. A wide table says
-// more of each.
+// FindingsTable shows the pods that are slowed down, the causes and the remedies, the worst first. A wide table has more
+// columns.
 func FindingsTable(a *findings.Answer, wide bool) *text.Table {
 	columns := findingsColumns()
 	if wide {
@@ -89,7 +89,7 @@ func GroupsTable(groups []findings.Group, wide bool) *text.Table {
 	return t
 }
 
-// since writes for how long something lasts.
+// since writes a duration.
 func since(seconds float64, atLeast bool) string {
 	t := duration.HumanDuration(time.Duration(seconds * float64(time.Second)))
 	if atLeast {
@@ -133,7 +133,7 @@ func limit(c *findings.Cause) string {
 	return line
 }
 
-// remedy says what to do about a pod.
+// remedy describes the remedy for a pod.
 func remedy(r *findings.Remedy, pod *findings.Pod) string {
 	switch r.Action {
 	case findings.RaiseRequest:
@@ -152,7 +152,7 @@ func remedy(r *findings.Remedy, pod *findings.Pod) string {
 	}
 }
 
-// ofContainer says whose limit a remedy raises, if not that of the pod, and what it is now.
+// ofContainer names the container whose limit a remedy raises, if not the pod's, and the present limit.
 func ofContainer(r *findings.Remedy, pod *findings.Pod) string {
 	if r.Container == "" {
 		return now(pod.Limit)
@@ -164,7 +164,7 @@ func ofContainer(r *findings.Remedy, pod *findings.Pod) string {
 	return " of " + r.Container
 }
 
-// groupRemedy says what to do about the pod of a group that is worst off. No other column of its row names that pod.
+// groupRemedy describes the remedy for the worst-off pod of a group. No other column of its row names that pod.
 func groupRemedy(g *findings.Group) string {
 	if g.Remedy.Action == findings.MovePod {
 		return "move " + g.Of + " to " + g.Remedy.Node
@@ -179,7 +179,7 @@ func now(q *resource.Quantity) string {
 	return " (now " + q.String() + ")"
 }
 
-// wins says what a remedy wins, and what it costs others.
+// wins describes the gain of a remedy, and its cost to others.
 func wins(r *findings.Remedy) string {
 	if r.Action == findings.Leave {
 		return text.Absent
@@ -231,7 +231,7 @@ func vector(p *findings.Pod) string {
 	return line
 }
 
-// ObservedPodsTable shows what pods do now.
+// ObservedPodsTable shows the present state of pods.
 func ObservedPodsTable(pods []findings.Pod) *text.Table {
 	t := text.NewTable(
 		text.Left("POD"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Right("BLOCKED"), text.Right("DILATION"),
@@ -255,7 +255,7 @@ func blocked(threads *float64) string {
 	return cores(*threads)
 }
 
-// ObservedNodesTable shows what nodes do now.
+// ObservedNodesTable shows the present state of nodes.
 func ObservedNodesTable(nodes []findings.NodeSummary) *text.Table {
 	t := text.NewTable(
 		text.Left("NODE"), text.Right("CPUS"), text.Right("BUSY"), text.Right("BY PODS"), text.Right("STOLEN"), text.Right("PODS"), text.Right("SLOWED"),

@@ -14,8 +14,8 @@ const (
 	// fewCauses is how many neighbours have a name of their own where there is little room, and allCauses where there is much.
 	fewCauses = 2
 	allCauses = 1000
-	// smallCause is a part of a dilation that is not worth a word by itself, and smallPart of what a cause makes of all of them one
-	// that is not beside others.
+	// smallCause is the part of a dilation below which a cause is not named, and smallPart the fraction of all causes below
+	// which it is not named beside others.
 	smallCause = 0.05
 	smallPart  = 0.1
 	// namedOfMany is how many of many neighbours are named.

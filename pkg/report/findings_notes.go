@@ -93,7 +93,7 @@ func otherProcessors(n *findings.NodeSummary) string {
 	return strings.Join(others, " or ")
 }
 
-// remark says what is special about what was observed of a node.
+// remark describes a peculiarity of a node's observations.
 func remark(n *findings.NodeSummary) string {
 	var remarks []string
 	if len(n.OtherCPUs) > 0 {

@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// FindingsPage returns a page about which pods slow each other down: the findings, a heat map for each node that has some, and how
-// well the model of the node predicts what is observed.
+// FindingsPage returns a page about the pods that slow each other down: the findings, a heat map for each node that has some, and
+// the agreement of the model of the node with the observations.
 func FindingsPage(a *findings.Answer, footer string) Page {
 	notes := FindingsNotes(a)
 	page := Page{Title: "Who slows whom", Summary: notes[0], Footer: footer}

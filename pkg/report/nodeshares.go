@@ -9,9 +9,9 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// NodeSharesTable is the tree of a node's pods: what each requests, what weight that
-// makes among its siblings, how many cores it keeps busy, and how long its work takes
-// as a multiple of what it takes with a core to itself.
+// NodeSharesTable is the tree of a node's pods: the requests of each, its weight among its
+// siblings, the cores that it keeps busy, and the time of its work as a multiple of the time with a
+// core to itself.
 func NodeSharesTable(a *shares.NodeAnswer) *text.Table {
 	t := text.NewTable(text.Left("POD"), text.Right("CPU REQUEST"), text.Right("WEIGHT"), text.Right("USAGE"), text.Right("RESPONSE"))
 	name := a.Name
@@ -44,9 +44,9 @@ func milliCPU(m *int64) string {
 // millis writes cores in thousandths, as Kubernetes does.
 func millis(cores float64) string { return text.Decimal(cores*1000, 0) + "m" }
 
-// NodeSharesSummary says how busy the node is, how good the answer, and what to keep
-// in mind; why is for which reason containers' shares are taken to become the weights
-// that they do, empty if that was asked for.
+// NodeSharesSummary states the utilization of the node, the accuracy of the answer, and its
+// caveats; why is the reason for the assumed conversion of containers' shares to weights, empty if
+// the user asked for it.
 func NodeSharesSummary(a *shares.NodeAnswer, elapsed time.Duration, why string) []string {
 	cores := fmt.Sprintf("%d cores", a.Processors)
 	if a.Processors == 1 {

@@ -17,9 +17,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Page is a report that people open in a browser, mail or print: one HTML file
-// that holds its charts and loads nothing, with a light and a dark look. All
-// texts are plain: markup in them is shown as it is.
+// Page is a report that people open in a browser, mail or print: one HTML file that holds its charts
+// and loads nothing, with a light and a dark look. All texts are plain: markup in them is escaped.
 type Page struct {
 	// Title heads the page; not empty.
 	Title string
@@ -43,13 +42,13 @@ type Section struct {
 	Filter *Filter
 	// Charts follow the table.
 	Charts []chart.Chart
-	// Notes end the section: what was left out or assumed, say.
+	// Notes end the section: omissions and assumptions, say.
 	Notes []string
 }
 
 // Filter is a choice of rows. It works in the browser, without a script.
 type Filter struct {
-	// Label says what the groups are, such as "Namespace"; not empty.
+	// Label names the kind of the groups, such as "Namespace"; not empty.
 	Label string
 	// Group returns the group of a row, which begins with that cell.
 	Group func(first string) string
@@ -152,7 +151,7 @@ func (s Section) view() (sectionView, error) {
 	return view, nil
 }
 
-// fill adds the rows of a table, and what chooses among them where there are several groups of them.
+// fill adds the rows of a table, and the filter for them where there are several groups.
 func (s *sectionView) fill(table *text.Table, filter *Filter) {
 	if table == nil {
 		return

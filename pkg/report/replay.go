@@ -9,9 +9,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// ReplayTable returns the table of what a replay found: a row per policy. A wide
-// one has the columns of [ReplayDetails], too. Columns of what there is not, such as
-// jobs with an SLA, are left out.
+// ReplayTable returns the table of a replay's results: a row per policy. A wide one has the columns of [ReplayDetails], too.
+// Columns without a value, such as jobs with an SLA, are left out.
 func ReplayTable(a *replays.Answer, wide bool) *text.Table {
 	columns := append([]replayColumn{{text.Left("POLICY"), policyName}}, mainColumns(a)...)
 	if wide {
@@ -20,7 +19,7 @@ func ReplayTable(a *replays.Answer, wide bool) *text.Table {
 	return replayTable(a, columns)
 }
 
-// ReplayDetails returns a table of what is less often asked for.
+// ReplayDetails returns a table of less common figures.
 func ReplayDetails(a *replays.Answer) *text.Table {
 	return replayTable(a, append([]replayColumn{{text.Left("POLICY"), policyName}}, detailColumns(a)...))
 }
@@ -41,7 +40,7 @@ func replayTable(a *replays.Answer, columns []replayColumn) *text.Table {
 	return t
 }
 
-// replayColumn is a column of a table, and what it says of a policy.
+// replayColumn is a column of a table, and its text for a policy.
 type replayColumn struct {
 	header text.Column
 	cell   func(*replays.Policy) string
@@ -208,8 +207,8 @@ func bestSentence(a *replays.Answer) string {
 	return "No policy is the best: some runs were ended before their time."
 }
 
-// ReplayNotes says how cores are shared, where not equally or where nobody said it, what is assumed of jobs, and what the answer
-// leaves out: jobs that were dropped or skipped.
+// ReplayNotes describes how cores are shared, where not equally or where the user did not say, the assumptions about jobs, and
+// the jobs that were dropped or skipped.
 func ReplayNotes(a *replays.Answer) []string {
 	var notes []string
 	switch {

@@ -203,7 +203,7 @@ func TestOfManySeedsTheFirstAreShown(t *testing.T) {
 	}
 }
 
-// An answer of which little is known, or nothing, has a page all the same.
+// An answer with few values, or none, has a page all the same.
 func TestAnyReplayHasAPage(t *testing.T) {
 	t.Parallel()
 	nothingDone := threePolicies()

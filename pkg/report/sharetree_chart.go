@@ -7,7 +7,7 @@ import (
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// ShareChart returns the drawing of a tree with what each group and workload gets.
+// ShareChart returns the drawing of a tree with the share of each group and workload.
 func ShareChart(a *shares.TreeAnswer, title string) chart.Chart {
 	tree := chart.ShareTree{Title: title, Name: shareTreeName(a), Busy: a.Utilization / float64(a.Processors)}
 	for i := range a.Nodes {

@@ -11,8 +11,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// ShareTable is the tree of an answer with what each group and workload gets. It
-// has no header: the root is its first line.
+// ShareTable is the tree of an answer with the share of each group and workload. It has no header:
+// the root is its first line.
 func ShareTable(a *shares.TreeAnswer) *text.Table {
 	timed := slices.ContainsFunc(a.Nodes, func(n shares.TreeNode) bool { return n.ResponseSeconds != nil })
 	columns := []text.Column{text.Left(""), text.Right(""), text.Right(""), text.Right(""), text.Left("")}
@@ -80,7 +80,7 @@ func busy(utilization float64, a *shares.TreeAnswer) string {
 	return text.Percent(utilization/float64(a.Processors)) + " busy"
 }
 
-// shareText writes the share of a group or workload, and what it was.
+// shareText writes the share of a group or workload, and its share before the change.
 func shareText(n *shares.TreeNode) string {
 	if n.ShareBefore != nil {
 		return shareNumber(*n.ShareBefore) + " → " + shareNumber(n.Share)
@@ -97,7 +97,7 @@ func shareFactor(n *shares.TreeNode) string {
 	return text.Times(*n.Factor)
 }
 
-// shareVerdict says what the SLA is and whether it is met.
+// shareVerdict states the SLA and whether it is met.
 func shareVerdict(n *shares.TreeNode) string {
 	if n.SLA == nil {
 		return ""
@@ -133,7 +133,7 @@ func ShareLeftOut(a *shares.TreeAnswer) []string {
 	return lines
 }
 
-// ShareSummary says how good the answer is and what it took.
+// ShareSummary states the accuracy of the answer and the time that it took.
 func ShareSummary(a *shares.TreeAnswer, elapsed time.Duration) string {
 	quality := fmt.Sprintf("exact to %.0e", math.Max(a.RelativeError, 1e-16))
 	if !a.Exact {

@@ -13,8 +13,8 @@ import (
 // probabilities: simulate with it.
 const SizeConfidence = 0.99
 
-// SizeSummary says in a line what a plan takes, and how that compares, such as
-// "Dedicated pools, 5 servers: one fewer than shared.".
+// SizeSummary states in a line the servers of a plan, and the comparison with the alternatives,
+// such as "Dedicated pools, 5 servers: one fewer than shared.".
 func SizeSummary(a *pools.Answer) string {
 	sentence := sizeSubject(a) + ", " + text.Counted(a.Servers, "server")
 	byCost := !sameAsServers(a)
@@ -35,7 +35,7 @@ func SizeSummary(a *pools.Answer) string {
 	return sentence + "."
 }
 
-// sizeSubject names what was sized.
+// sizeSubject names the subject of the sizing.
 func sizeSubject(a *pools.Answer) string {
 	switch {
 	case a.Given && len(a.Pools) == 1:
@@ -99,8 +99,8 @@ func alternativeName(strategy string) string {
 	return strategy
 }
 
-// SizeTable has a row for each class, with what it gets from its pool, and one for
-// each alternative. A wide table has more columns.
+// SizeTable has a row for each class, with the results of its pool, and one for each alternative. A
+// wide table has more columns.
 func SizeTable(a *pools.Answer, wide bool) *text.Table {
 	columns := []text.Column{text.Left("POOL"), text.Left("CLASSES"), text.Right("SERVERS"), text.Left("SLA"), text.Right("ATTAINED"), text.Right("WITH ONE FEWER")}
 	if wide {
@@ -123,7 +123,7 @@ func SizeTable(a *pools.Answer, wide bool) *text.Table {
 	return t
 }
 
-// sizeRow has what a pool is in the row of its first class.
+// sizeRow returns the row of a pool's first class, with the columns of the pool.
 func sizeRow(a *pools.Answer, pool *pools.Pool, k int, wide bool) []string {
 	class := &pool.Classes[k]
 	name, size, busy, replicas := "", "", "", ""
@@ -152,12 +152,12 @@ func sizeRow(a *pools.Answer, pool *pools.Pool, k int, wide bool) []string {
 	return row
 }
 
-// slaText writes what a class was promised, to the last digit: "95.0% within 3.0s".
+// slaText writes the SLA of a class, to the last digit: "95.0% within 3.0s".
 func slaText(class *pools.Class) string {
 	return text.ExactPercent(class.Probability) + " within " + text.Duration(class.WithinSeconds)
 }
 
-// withOneFewer says what a class would get from its pool with one server fewer.
+// withOneFewer states the results of a class if its pool had one server fewer.
 func withOneFewer(pool *pools.Pool, class *pools.Class) string {
 	switch {
 	case class.WithOneFewer != nil:

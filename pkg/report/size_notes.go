@@ -13,8 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// SizeNotes says how far an answer holds, and what to know about how it was found,
-// in a line each.
+// SizeNotes states the range of validity of an answer and the method behind it, one note per line.
 func SizeNotes(a *pools.Answer) []string {
 	var notes []string
 	if beyond := a.BeyondCluster(); beyond != "" {
@@ -118,7 +117,7 @@ func roomOfAll(a *pools.Answer) string {
 	return strings.ToUpper(text[:1]) + text[1:] + ", before a server is missing."
 }
 
-// atRandom says how jobs are taken to arrive, where that is what the answer goes by.
+// atRandom states the assumed arrivals of jobs, where the answer depends on them.
 func atRandom(a *pools.Answer) string {
 	if len(a.Pools) == 0 {
 		return ""
@@ -146,7 +145,7 @@ func isSimulated(a *pools.Answer) bool {
 	return a.Discipline == v1alpha1.DisciplinePDP || a.Discipline == v1alpha1.DisciplineLateLast
 }
 
-// simulated says what the figures of a simulation are worth.
+// simulated states the accuracy of the figures of a simulation.
 func simulated(a *pools.Answer) string {
 	var undecided []string
 	some := false

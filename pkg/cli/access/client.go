@@ -65,7 +65,7 @@ func ServerVersion(ctx context.Context, config *rest.Config) (*version.Info, err
 	return info, nil
 }
 
-// Get returns what an API server has at a path.
+// Get returns the response of an API server at a path.
 func Get(ctx context.Context, config *rest.Config, path string) ([]byte, error) {
 	c, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

@@ -41,7 +41,7 @@ func (c *Flags) Add(command *cobra.Command, namespace string) {
 	c.complete(command)
 }
 
-// loader returns what reads the kubeconfig.
+// loader returns the loader of the kubeconfig.
 func (c *Flags) loader() (clientcmd.ClientConfig, error) {
 	for _, text := range c.userExtra {
 		key, value, err := verb.Pair(text, "scopes=view")

@@ -1,5 +1,5 @@
-// Package check is the verb check: it has package validate check manifests, beside what
-// a cluster has if that is asked for, and prints what is wrong.
+// Package check is the verb check: package validate checks manifests, together with a cluster's
+// objects if requested, and the verb prints the errors.
 package check
 
 import (

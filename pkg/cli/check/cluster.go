@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/validate"
 )
 
-// gatherCluster reads what a cluster knows of the objects.
+// gatherCluster reads the cluster's objects that concern the manifests.
 func (c *check) gatherCluster(ctx context.Context, in *validate.Input) error {
 	reached, namespace, err := c.cluster.Connect(c.streams.Err)
 	if err != nil {

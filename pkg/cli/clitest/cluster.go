@@ -132,8 +132,8 @@ func EtlCluster() []client.Object {
 	return append(objects, placed, pending, other, SortPod("sort-2", corev1.PodSucceeded))
 }
 
-// ThreeJobs is a trace of which every time can be told: two jobs at one core for
-// all their time, and one long after.
+// ThreeJobs is a trace whose times can all be computed: two jobs at one core for all their time,
+// and one long after.
 const ThreeJobs = "#loadline-trace/v1\njob,arrival,demand.cpu\na,0,4\nb,1,4\nc,100,2\n"
 
 // Observations are of three jobs at one CPU and one disk, pairs by the D-factor: 1 + p·p'.

@@ -1,5 +1,5 @@
-// Package clitest is what the tests of the verbs of kubectl loadline share: a command line to run, an API server to ask, and a few
-// clusters and inputs.
+// Package clitest holds the shared parts of the tests of the verbs of kubectl loadline: a command line to run, an API server to
+// ask, and a few clusters and inputs.
 package clitest
 
 import (

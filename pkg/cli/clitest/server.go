@@ -55,14 +55,14 @@ var servedKinds = []servedKind{
 	{"loadline.dev", "v1alpha1", "TraceReplay", "tracereplays", true},
 }
 
-// Server is an API server that answers what the verbs ask, about objects that do not
-// change. It refuses requests for the paths that it is told to.
+// Server is an API server that answers the verbs' requests about objects that do not change. It
+// refuses requests for the given paths.
 type Server struct {
 	*httptest.Server
 	scheme  *runtime.Scheme
 	Objects []client.Object
 	kinds   []servedKind
-	refused []string // paths, or what they begin with if that ends in *
+	refused []string // paths, or prefixes of paths that end in *
 	// Special answers paths of its own, by their ends.
 	Special map[string]func(*http.Request) (any, error)
 }

@@ -1,5 +1,5 @@
-// Package deployed finds out what of Loadline is in a cluster: its components, and the
-// configuration of its scheduler.
+// Package deployed finds Loadline's parts in a cluster: its components, and the configuration of
+// its scheduler.
 package deployed
 
 import (

@@ -21,7 +21,7 @@ import (
 	"loadline.dev/loadline/pkg/validate"
 )
 
-// SchedulerConfig is what a KubeSchedulerConfiguration says about Loadline.
+// SchedulerConfig is the Loadline part of a KubeSchedulerConfiguration.
 type SchedulerConfig struct {
 	// Names are the schedulers that place pods by dilation.
 	Names []string

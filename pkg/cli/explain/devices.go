@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// deviceLines says which devices the pod uses, with which others, and how much longer these make it take.
+// deviceLines names the devices that the pod uses, the pods that share them, and the slowdown by these.
 func deviceLines(e *explanation.Answer) (lines []string) {
 	uses := "uses"
 	if e.Simulation != nil {
@@ -30,7 +30,7 @@ func deviceLines(e *explanation.Answer) (lines []string) {
 	return lines
 }
 
-// waitsAt returns what a device adds to the dilation of the pod.
+// waitsAt returns the part of the pod's dilation that a device adds.
 func waitsAt(e *explanation.Answer, device string) (waits float64) {
 	for _, r := range e.Resources {
 		if r.Device == device {

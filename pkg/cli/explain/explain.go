@@ -1,4 +1,4 @@
-// Package explain is the verb explain: it gathers what concerns the place of a pod, from
+// Package explain is the verb explain: it gathers the objects that concern the place of a pod, from
 // a cluster or files, has package explanation explain it, and prints the answer.
 package explain
 

@@ -101,7 +101,8 @@ spec:
 	}
 }
 
-// Of a cluster what volumes depend on is listed where the pod has some; what the user may not list is not known.
+// In a cluster, explain lists the objects that volumes depend on where the pod has volumes; objects that the user may not
+// list are unknown.
 func TestExplainListsWhatVolumesDependOn(t *testing.T) {
 	t.Parallel()
 	db := clitest.SortPod("db-0", corev1.PodRunning)

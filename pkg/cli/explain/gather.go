@@ -100,8 +100,8 @@ func readNode(ctx context.Context, c client.Client, in *explanation.Input) error
 	return nil
 }
 
-// readSettings reads the profiles, and the rules of the scheduler; and where nodes are judged and there are limits of
-// dilation, those of profiles that come included, what the namespaces say of these.
+// readSettings reads the profiles and the rules of the scheduler; and where nodes are judged and there are limits of
+// dilation, including those of new profiles, the namespaces' settings for these limits.
 func (x *explain) readSettings(ctx context.Context, c client.Client, own string, in *explanation.Input, come []v1alpha1.WorkloadProfile) error {
 	if err := x.readProfiles(ctx, c, in); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (x *explain) readNamespaces(ctx context.Context, c client.Client, in *expla
 	return nil
 }
 
-// readProfiles reads the profiles, none if the cluster does not know them.
+// readProfiles reads the profiles, none if the cluster lacks their kind.
 func (x *explain) readProfiles(ctx context.Context, c client.Client, in *explanation.Input) error {
 	workloads, classes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	err := errors.Join(c.List(ctx, workloads), c.List(ctx, classes))
@@ -149,8 +149,8 @@ func (x *explain) readProfiles(ctx context.Context, c client.Client, in *explana
 	return nil
 }
 
-// readRules reads the rules for pods without a profile, and what the guard does: those of
-// --scheduler, else those of the scheduler in the cluster, else the defaults.
+// readRules reads the rules for pods without a profile, and the guard's settings: those of --scheduler, else those of
+// the scheduler in the cluster, else the defaults.
 func (x *explain) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
 	if x.scheduler != "" || c == nil {
 		return x.readRulesFile(in)
@@ -216,7 +216,7 @@ func (g *gatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
 	return in, g.explain.readRules(ctx, nil, "", in)
 }
 
-// readFiles reads what the files have of a cluster.
+// readFiles reads a cluster's objects from the files.
 func (x *explain) readFiles() (*explanation.Input, error) {
 	found, err := x.files.Read(x.streams, input.Snapshot()...)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
 
-// Two nodes where a job more would have those that are there exceed their limits, and one that is cordoned.
+// Two nodes where one more job would make the resident pods exceed their limits, and one that is cordoned.
 const (
 	guardedNamespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: etl, labels: {loadline.dev/guard: enforce}}\n"
 	onlyFullNodes    = clitest.PaperJobsOfEtl + `---
@@ -125,7 +125,7 @@ RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
 	}
 
-	// The guard goes first, and what is above the hold on one node may be below it on the other.
+	// The guard goes first, and a dilation above the hold on one node may be below it on the other.
 	for name, test := range map[string]struct{ cluster, scheduler, hold, want string }{
 		"guard and hold": {
 			onlyFullNodes + guardedNamespace, "loadline", `hold: {maxDilation: "1.1", maxWaitSeconds: 0}`,
@@ -149,7 +149,7 @@ RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
 		}
 	}
 
-	// A pod that waits: what the guard and the hold say together.
+	// A pod that waits: the combined words of the guard and the hold.
 	_, stdout, _ = clitest.Run(t, onlyFullNodes, "explain", "pod", "etl/filecomp-2", "-f", "-", "--scheduler", held)
 	if want := "No node takes it: all 2 nodes that fit are too busy for now.\nIt waits until"; !strings.Contains(stdout, want) {
 		t.Errorf("%q is not in\n%s", want, stdout)

@@ -16,11 +16,11 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// negligible is what would be printed as 0.00.
+// negligible is the bound below which a number prints as 0.00.
 const negligible = 0.005
 
-// printAnswer prints the answer for people: how the pod fares, why, what it does
-// to others, and where it would fare otherwise. A wide page has all neighbours and nodes.
+// printAnswer prints the answer for people: the pod's dilation, its causes, the pod's effect on others, and its
+// dilation elsewhere. A wide page has all neighbours and nodes.
 func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 	if err := p.Lines(headlines(e)...); err != nil {
 		return err
@@ -104,8 +104,8 @@ func slower(e *explanation.Answer) string {
 	return strings.TrimSuffix(text.TimesWithin(*e.Dilation, e.DilationError), "×")
 }
 
-// because returns the resources and devices that slow the pod, with what each adds to its dilation, "disk 0.14", and a
-// remark by the name of each.
+// because returns the resources and devices that slow the pod, each with its part of the dilation, "disk 0.14", and a
+// remark by its name.
 func because(e *explanation.Answer, remark map[string]string) (parts []string) {
 	for _, r := range e.Resources {
 		if r.Device == "" && r.Waits >= negligible {
@@ -240,7 +240,7 @@ func limits(e *explanation.Answer, wide bool) (lines []string) {
 	return lines
 }
 
-// limitText writes how much a pod may be dilated, and why that is not what its profile says, where it is not.
+// limitText writes the limit on a pod's dilation, and why that differs from its profile's, if it does.
 func limitText(most float64, reason string) string {
 	if reason == "" {
 		return text.Times(most)
@@ -274,7 +274,7 @@ func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string
 	return text + "."
 }
 
-// assumedNeighbours says of which neighbours that matter the vectors are assumed.
+// assumedNeighbours names the neighbours that matter whose vectors are assumed.
 func assumedNeighbours(e *explanation.Answer) []string {
 	var assumed []string
 	for i := range e.Neighbours {
@@ -296,7 +296,7 @@ func matters(e *explanation.Answer, n *explanation.Neighbour) bool {
 	})
 }
 
-// importanceLine says how many times what the pod waits counts.
+// importanceLine states the factor of the pod's waits.
 func importanceLine(e *explanation.Answer) string {
 	if asked := e.ProfileImportance; asked != nil {
 		return fmt.Sprintf("Its profile has an importance of %v, of which the scheduler lets %v count: costs count what it waits that many times.", *asked, *e.Importance)

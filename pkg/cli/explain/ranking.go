@@ -35,7 +35,7 @@ func rankingTable(e *explanation.Answer, wide bool) *text.Table {
 	return t
 }
 
-// remark says of a node what keeps the pod away from it, or what the guard warns of.
+// remark names the obstacle that keeps the pod from a node, or the guard's warning.
 func remark(n *explanation.RankedNode) string {
 	switch {
 	case n.Here:
@@ -55,7 +55,7 @@ func remark(n *explanation.RankedNode) string {
 	}
 }
 
-// keptAway says what keeps the pod from the nodes that fit, of which the guard refuses some and the others are too busy.
+// keptAway says why the pod is kept from the nodes that fit: the guard refuses some and the others are too busy.
 func keptAway(refused, busy int) string {
 	all := "the only one that fits"
 	if n := refused + busy; n > 1 {
@@ -73,7 +73,7 @@ func keptAway(refused, busy int) string {
 	}
 }
 
-// roomLines say what would make room for a pod that no node takes, and how long it would wait for that.
+// roomLines say which actions would make room for a pod that no node takes, and how long it would wait for that.
 func roomLines(e *explanation.Answer) (lines []string) {
 	if line := node.RoomLine(e.MakesRoom); line != "" {
 		lines = append(lines, line)
@@ -88,7 +88,7 @@ func roomLines(e *explanation.Answer) (lines []string) {
 	return lines
 }
 
-// cost writes a price to as many digits as tell nodes apart.
+// cost writes a price with enough digits to distinguish nodes.
 func cost(c float64) string { return fmt.Sprintf("%.3f", math.Abs(c)) }
 
 // tally is how many nodes of a ranking take the pod, and how many do not for which reason; the others do not fit.
@@ -159,8 +159,7 @@ func cheapest(e *explanation.Answer, t *tally) string {
 	}
 }
 
-// notWon says of what makes most of the pod's waits here that another node would not relieve it, "" where it would, by
-// half at least.
+// notWon names the cause of most of the pod's waits here if another node would not relieve it by half at least, else "".
 func notWon(here, there *explanation.RankedNode) string {
 	if len(here.WaitsAt) == 0 || here.WaitsAt[0].Waits < negligible {
 		return ""

@@ -55,7 +55,7 @@ func (x *explain) runSimulation(ctx context.Context, args []string) error {
 	return verdict(e)
 }
 
-// manifests returns the files that hold what would be applied. The error says how the command is used.
+// manifests returns the files with the manifests to apply. The error says how the command is used.
 func (x *explain) manifests(args []string) (*input.Files, error) {
 	const write = "write explain --simulate -f MANIFEST, or explain --simulate MANIFEST -f CLUSTER"
 	switch {
@@ -261,7 +261,7 @@ func exceededLines(e *explanation.Answer, wide bool) (lines []string) {
 	return lines
 }
 
-// oneOf says of which pods of a workload the answer is.
+// oneOf names the pods of a workload that the answer covers.
 func oneOf(s *explanation.Simulation) []string {
 	if s.Replicas == 1 {
 		return nil

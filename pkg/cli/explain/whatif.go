@@ -126,7 +126,7 @@ func whatIfLines(e *explanation.Answer) []string {
 	return []string{line + changed(w) + "."}
 }
 
-// changed says what happens to the neighbours: ", and etl/web-1 1.20 times (now 1.06)".
+// changed states the change of the neighbours: ", and etl/web-1 1.20 times (now 1.06)".
 func changed(w *explanation.WhatIf) string {
 	const shown = 3
 	var parts []string

@@ -1,5 +1,5 @@
-// Package fit is the verb fit: it has package evaluate learn loading vectors from measured co-locations, and prints, draws and writes
-// what it learnt.
+// Package fit is the verb fit: package evaluate learns loading vectors from measured co-locations, and the verb prints, draws and
+// writes the result.
 package fit
 
 import (
@@ -225,7 +225,7 @@ func printFit(p *verb.Page, a *fits.Answer) error {
 	return errors.Join(printCorrection(p, a.Correction), printLoss(p, a), printHoldOut(p, a.HoldOut), printWarnings(p, a.Warnings))
 }
 
-// printLoss says what a user of the profiles gets of the fit, and what not, if profiles were written.
+// printLoss says which parts of the fit the profiles hold, and which they lack, if profiles were written.
 func printLoss(p *verb.Page, a *fits.Answer) error {
 	if a.Profiles == nil {
 		return nil

@@ -197,7 +197,7 @@ func TestFitTakesTheFormThatItIsTold(t *testing.T) {
 	}
 }
 
-// Profiles add up what pairs do, whatever the form; what is lost is said.
+// Profiles add up the effects in pairs, in any form; the answer states the loss.
 func TestFitWritesProfilesOfEveryForm(t *testing.T) {
 	t.Parallel()
 	for _, form := range fits.Forms() {

@@ -7,7 +7,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
-// progress is a line that says how far a fit is with what it does now:
+// progress is a line that shows the progress of a fit's current work:
 //
 //	predicting runs left out  ████████████░░░░░░░░░░░░  50%, 9s left
 type progress struct {
@@ -18,7 +18,7 @@ type progress struct {
 
 func newProgress(s *verb.Stream) *progress { return &progress{Progress: verb.NewProgress(s)} }
 
-// update takes note of what is being done and which share of that is, and shows the line.
+// update records the current work and its completed share, and shows the line.
 func (p *progress) update(doing string, done float64) {
 	p.Show(func(now time.Time) string {
 		if doing != p.doing {

@@ -26,7 +26,7 @@ func (b *brief) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// excerptError is an error of which an excerpt is shown.
+// excerptError is an error that prints as an excerpt.
 type excerptError struct{ error }
 
 func excerpt(err error) error { return excerptError{err} }

@@ -1,9 +1,9 @@
-// Package gauges asks the gauges of a cluster what they observed, by way of the API server's proxy, each with a token of the
+// Package gauges asks the gauges of a cluster for their observations, by way of the API server's proxy, each with a token of the
 // service account that may read it. One that does not answer in time keeps no other from answering. Where a manager collects from
-// the gauges, it is asked first, and only those gauges of which it has nothing fresh are asked themselves.
+// the gauges, it is asked first, and then only the gauges without a fresh report there.
 //
-// A node may lie: what a gauge answers is read by a usage.Decoder, as the manager reads it, and an answer that is none is read no
-// further than it takes to show it. What errors say is printed, so they are excerpts of one line.
+// A node may lie: a usage.Decoder reads the answer of a gauge, as the manager does, and an invalid answer is read only as far as it
+// takes to show it. The texts of errors are printed, so they are excerpts of one line.
 //
 // Any user who may create pods can give them the labels of a gauge. Asked are therefore only pods that package installation
 // takes for gauges, and the account is one of the pod's own namespace. No other pod gets such a token but those of the manager, in
@@ -34,7 +34,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Answer is what the gauge of a node answered.
+// Answer is the answer of a node's gauge.
 type Answer struct {
 	Node string
 	// Report is nil where there is an error. That is a usage.RefusedError if the gauge answered what cannot be.
@@ -77,9 +77,9 @@ type Asker struct {
 	patience time.Duration // with the manager; 0 means managerPatience
 }
 
-// Ask asks for what the gauges of some nodes observed, of all if none are named: as many of the last intervals as number says, which
-// gets the number of gauges. The answers are in the order of the nodes' names; of a node without a gauge there is none.
-// asked is called as gauges answer.
+// Ask asks for the observations of the gauges of some nodes, of all if none are named: number returns the number of last intervals,
+// given the number of gauges. The answers are in the order of the nodes' names; a node without a gauge has none. asked is called as
+// gauges answer.
 func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int) int, asked func(done, all int)) ([]Answer, error) {
 	pods, err := a.find(ctx, nodes)
 	if err != nil {
@@ -193,11 +193,11 @@ func rank(pod *corev1.Pod) int {
 	}
 }
 
-// prepare gets what it takes to ask the gauges of some pods: a client, and tokens.
+// prepare makes the client and the tokens for asking the gauges of some pods.
 func (a *Asker) prepare(ctx context.Context, pods []corev1.Pod) (err error) {
 	if a.rest == nil {
 		config := rest.CopyConfig(a.Config)
-		config.QPS = -1 // as many as are concurrent
+		config.QPS = -1 // bounded by the concurrency
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &brief{next} })
 		config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api", &corev1.SchemeGroupVersion, scheme.Codecs.WithoutConversion()
 		if a.rest, err = rest.RESTClientFor(config); err != nil {

@@ -29,7 +29,7 @@ func endlessly(w io.Writer, text string) {
 	}
 }
 
-// lies are answers of the gauge of worker-1 by way of the proxy, and what is said of each.
+// lies are answers of the gauge of worker-1 by way of the proxy, by the error for each.
 func lies() map[string]http.HandlerFunc {
 	const head = `{"ageSeconds":0,"intervals":[{"node":"worker-1","seconds":10,"cpus":1,"pods":[`
 	begins := func(text, more string) http.HandlerFunc {
@@ -63,7 +63,7 @@ func lies() map[string]http.HandlerFunc {
 	}
 }
 
-// This test is not parallel: it counts what is allocated.
+// This test is not parallel: it counts allocations.
 func TestWhateverAGaugeAnswersItTakesLittleMemoryAndIsSaidInALine(t *testing.T) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-gauge", Name: "gauge", Annotations: map[string]string{installation.ReaderAnnotation: "reader"}},
@@ -92,7 +92,7 @@ func TestWhateverAGaugeAnswersItTakesLittleMemoryAndIsSaidInALine(t *testing.T) 
 		if refused := (*usage.RefusedError)(nil); errors.As(err, &refused) != strings.Contains(want, "is refused") {
 			t.Errorf("%v is a refusal: %v", err, refused != nil)
 		}
-		const limit = 8 << 20 // with what the server of the test writes
+		const limit = 8 << 20 // with the output of the test's server
 		if got := after.TotalAlloc - before.TotalAlloc; got > limit {
 			t.Errorf("%s: %d MiB are allocated", want, got>>20)
 		}

@@ -22,11 +22,11 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// Source says who is asked what gauges observed.
+// Source says who is asked for the observations of gauges.
 type Source string
 
 const (
-	// Auto asks the manager, and those gauges of which it has nothing fresh.
+	// Auto asks the manager, and the gauges without a fresh report there.
 	Auto Source = "auto"
 	// Manager asks the manager alone.
 	Manager Source = "manager"
@@ -42,8 +42,8 @@ const (
 	managerPatience = 20 * time.Second
 	// maxReplicas is how many pods of the manager are asked.
 	maxReplicas = 5
-	// maxBytes is how long its answer may be: twice that about 5,000 nodes of 100 pods. Of each node maxObjects bounds how many pods of
-	// intervals there may be: an hour of as many pods as an interval may have.
+	// maxBytes bounds the length of its answer: twice that about 5,000 nodes of 100 pods. maxObjects bounds the number of pods of
+	// intervals of each node: an hour of the maximum number of pods of an interval.
 	maxBytes   = 2 << 30
 	maxObjects = 1 << 18
 	// stale is the age from which on the last round of a manager says nothing: it collects every half a minute.
@@ -53,8 +53,8 @@ const (
 // errNoManager says that no manager collects from the gauges, which is as it should be where there is none.
 var errNoManager = errors.New("no manager collects from the gauges: install one with manager.enabled=true and manager.observe.enabled=true")
 
-// askManager fills in the answers of which the manager has fresh reports. It returns an error only if no gauge is to be asked in place
-// of the manager.
+// askManager fills in the manager's fresh reports as answers. It returns an error only if no gauge is to be asked in place of the
+// manager.
 func (a *Asker) askManager(ctx context.Context, pods []corev1.Pod, nodes []string, last int, answers []Answer) error {
 	a.Refused, a.RefusedBesides = nil, 0
 	manager, err := a.fromManager(ctx, pods, nodes, last)
@@ -100,7 +100,7 @@ func (a *Asker) unheard(node string) error {
 	return errors.New("the manager has heard nothing of its gauge")
 }
 
-// fromManager returns what the manager has of the gauges of some pods, by their nodes.
+// fromManager returns the manager's reports of the gauges of some pods, by their nodes.
 func (a *Asker) fromManager(ctx context.Context, pods []corev1.Pod, nodes []string, last int) (*collected, error) {
 	named := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Annotations[installation.ManagerAnnotation] != "" })
 	if named < 0 {
@@ -122,7 +122,7 @@ func (a *Asker) fromManager(ctx context.Context, pods []corev1.Pod, nodes []stri
 	return a.fromReplicas(ctx, replicas[:min(len(replicas), maxReplicas)], nodes, last, token)
 }
 
-// fromReplicas asks all replicas at once, of which one leads, and returns what that answers.
+// fromReplicas asks all replicas at once, one of which leads, and returns the answer of the leader.
 func (a *Asker) fromReplicas(ctx context.Context, replicas []corev1.Pod, nodes []string, last int, token string) (*collected, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.patience, managerPatience))
 	defer cancel()
@@ -173,7 +173,7 @@ func (a *Asker) fromReplica(ctx context.Context, pod *corev1.Pod, nodes []string
 	return read(body)
 }
 
-// collected is what a manager answers.
+// collected is the answer of a manager.
 type collected struct {
 	usage.Collection
 
@@ -215,7 +215,7 @@ func Refused(err error) bool {
 	return details == nil || !slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse })
 }
 
-// reason returns why a request was refused: what the pod says, if it says something.
+// reason returns why a request was refused: the pod's message, if there is one.
 func reason(err error) string {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {

@@ -19,7 +19,8 @@ func replica(name string) corev1.Pod {
 	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: name}}
 }
 
-// The API server is one of which the pod slow never answers, the pod trickling never ends, and the pod leading answers.
+// The API server has the pod slow, which never answers, the pod trickling, which never ends, and the pod leading, which
+// answers.
 func TestASlowReplicaIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -24,7 +24,7 @@ type Files struct {
 	For string
 }
 
-// Add adds the flags -f and -R to a verb. has says what the files have.
+// Add adds the flags -f and -R to a verb. has describes the content of the files.
 func (f *Files) Add(command *cobra.Command, by, has string) {
 	f.For = by
 	command.Flags().StringSliceVarP(&f.Paths, "filename", "f", nil, "file or folder with "+has)

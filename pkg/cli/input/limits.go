@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// What a file may hold. Reading costs memory and time in proportion to the size of the file
-// within these limits; what is beyond them is refused before it is parsed into objects.
+// The bounds on a file. Reading costs memory and time in proportion to the size of the file within
+// these bounds; content beyond them is refused before it is parsed into objects.
 const (
 	// maxFile bounds a file, in bytes: the pods of a large cluster take a part of it.
 	maxFile = 256 << 20
@@ -23,23 +23,23 @@ const (
 	// maxDepth bounds how deep values are nested. The API server takes 10,000 levels, and
 	// no kind has more than some tens.
 	maxDepth = 100
-	// maxObject bounds an object, in bytes, also when its aliases are replaced by what they
-	// stand for. The API server reads as much of a request.
+	// maxObject bounds an object, in bytes, also after its aliases are expanded. The API server has
+	// the same bound on a request.
 	maxObject = 3 << 20
 	// maxValues bounds the values in an object: lists of nothing take few bytes each, and
 	// much memory in objects.
 	maxValues = 20_000
 )
 
-// checkShape refuses a document that is nested too deep, or whose aliases stand for too
-// much. Only a document that may be one of these is parsed for it.
+// checkShape refuses a document that is nested too deep, or whose aliases expand too far. It parses
+// only documents that may be such.
 func checkShape(document []byte) error {
 	if depthAtMost(document) <= maxDepth && !mayHaveAliases(document) {
 		return nil
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(document, &root); err != nil { //nolint:forbidigo // for its shape
-		if json.Valid(document) { // JSON may hold what YAML may not
+		if json.Valid(document) { // JSON allows some texts that YAML does not
 			if depth := depthAtMost(withoutStrings(document)); depth > maxDepth {
 				return tooDeep(depth)
 			}
@@ -149,8 +149,8 @@ func checkObject(object []byte) error {
 	return nil
 }
 
-// valuesIn counts the values in JSON: what comes after a colon, and the items of lists, those
-// that are empty counted as if they had one.
+// valuesIn counts the values in JSON: those after a colon, and the items of lists, counting empty
+// lists as if they had one.
 func valuesIn(object []byte) int {
 	values, quoted := 1, false
 	var open []byte // the brackets

@@ -37,8 +37,8 @@ func read(text string, kinds ...Kind) (*Objects, error) {
 	return files.Read(verb.Streams{In: strings.NewReader(text)}, kinds...)
 }
 
-// hostile are files of at most 1 MB, and what is said against each; nothing where that depends on
-// the kinds that are read.
+// hostile are files of at most 1 MB, with the refusal of each; nothing where that depends on the
+// kinds that are read.
 var hostile = map[string]struct{ file, refusal string }{
 	"JSON that is nested deep":         {profileOf(strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)), ": document 1: values are nested 9,001 levels deep; 100 are read at most"},
 	"JSON that is nested deeper":       {profileOf(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), ": document 1: is not YAML: exceeded max depth of 10000"},
@@ -65,7 +65,7 @@ func indented(levels int) string {
 	return all.String()
 }
 
-// It is not parallel, since what others allocate would count.
+// It is not parallel, since allocations of other tests would count.
 //
 //nolint:paralleltest // as above
 func TestReadingAHostileFileCostsInProportionToItsSize(t *testing.T) {

@@ -31,7 +31,7 @@ type Objects struct {
 	Nodes            []corev1.Node
 	Namespaces       []corev1.Namespace
 	Workloads        []manifest.Workload
-	// Volumes are what says on which nodes the volumes of pods can be used.
+	// Volumes are the objects that decide on which nodes the volumes of pods can be used.
 	Volumes []runtime.Object
 	// Skipped counts the objects that the verb has no use for, by kind.
 	Skipped map[string]int
@@ -46,7 +46,7 @@ type Kind struct {
 	add     func(all *Objects, object *decode.Value, decoder *decode.Decoder) error
 }
 
-// The kinds that are read as they are.
+// The kinds that are read unchanged.
 var (
 	WorkloadProfile = kindOf(v1alpha1.GroupVersion, "WorkloadProfile", func(all *Objects) *[]v1alpha1.WorkloadProfile { return &all.WorkloadProfiles })
 	NodeProfile     = kindOf(v1alpha1.GroupVersion, "NodeProfile", func(all *Objects) *[]v1alpha1.NodeProfile { return &all.NodeProfiles })
@@ -79,10 +79,10 @@ func kindOf[T any](version schema.GroupVersion, name string, list func(*Objects)
 	}}
 }
 
-// Read reads the objects of some kinds from YAML or JSON files of any number of documents, as kubectl apply takes
-// them, and lists, as kubectl get prints them. Those of other kinds are counted, and named once on the error stream
-// as ones that the verb has no use for. Unknown fields are errors, but for those of a pod, a node, a namespace, what
-// belongs to volumes, or an object that has a UID: these are from a cluster, which may be newer than this program. An error names the file, the document, the field, its value and
+// Read reads the objects of some kinds from YAML or JSON files of any number of documents, as kubectl apply takes them, and lists,
+// as kubectl get prints them. Those of other kinds are counted, and named once on the error stream as ones that the verb does not
+// use. Unknown fields are errors, except those of a pod, a node, a namespace, an object for volumes, or an object that has a UID:
+// these are from a cluster, which may be newer than this program. An error names the file, the document, the field, its value and
 // the rule.
 func (f *Files) Read(streams verb.Streams, kinds ...Kind) (*Objects, error) {
 	sources, err := f.Sources()
@@ -103,7 +103,7 @@ func (f *Files) Read(streams verb.Streams, kinds ...Kind) (*Objects, error) {
 type reader struct {
 	kinds   []Kind
 	objects *Objects
-	// strict reads what a person wrote, lenient what a cluster did, and what is only looked at in passing.
+	// strict reads a person's input, lenient a cluster's, and documents that are only inspected in passing.
 	strict, lenient decode.Decoder
 }
 
@@ -136,7 +136,7 @@ func (r *reader) take(text []byte) error {
 	return r.kinds[i].add(r.objects, object, decoder)
 }
 
-// checkType refuses what is no object of Kubernetes, and kinds of Loadline's API that it does not have.
+// checkType refuses documents that are no objects of Kubernetes, and kinds of Loadline's API that it does not have.
 func checkType(written metav1.TypeMeta) error {
 	is := func(k Kind) bool { return k.GroupVersionKind == written.GroupVersionKind() }
 	switch {
@@ -154,7 +154,7 @@ func checkType(written metav1.TypeMeta) error {
 	return nil
 }
 
-// nameOf returns what a skipped kind is called: with its version where the kind would be read in another one.
+// nameOf returns the printed name of a skipped kind: with its version where the kind would be read in another one.
 func (r *reader) nameOf(written metav1.TypeMeta) string {
 	if slices.ContainsFunc(r.kinds, func(k Kind) bool { return k.Kind == written.Kind }) {
 		return written.Kind + " of " + written.APIVersion
@@ -162,7 +162,7 @@ func (r *reader) nameOf(written metav1.TypeMeta) string {
 	return written.Kind
 }
 
-// skippedLine says how many objects of which kinds were skipped, those of which there are most first.
+// skippedLine states the number of skipped objects of each kind, the most frequent first.
 func (o *Objects) skippedLine(by string) string {
 	const shown = 5
 	kinds := slices.SortedFunc(maps.Keys(o.Skipped), func(a, b string) int {

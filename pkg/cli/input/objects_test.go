@@ -85,7 +85,7 @@ func TestAFileIsRefusedByTheFieldOfItsObject(t *testing.T) {
 	}
 }
 
-// A newer API server has fields that this program does not know, and says of each object what is its UID.
+// A newer API server has fields that this program lacks, and every object has a UID.
 func TestUnknownFieldsOfACluster(t *testing.T) {
 	t.Parallel()
 	const printed = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, uid: x}, spec: {future: 1}}"

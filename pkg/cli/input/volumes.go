@@ -38,7 +38,7 @@ func ofVolumes[T any, P interface {
 	}}
 }
 
-// Feasibility returns what says where pods may go, as far as the files tell.
+// Feasibility returns the filter of the nodes where pods may go, by the objects in the files.
 func (o *Objects) Feasibility() (*feasibility.Filter, error) {
 	cluster := &feasibility.Cluster{Nodes: o.Nodes, Pods: o.Pods, Others: slices.Clone(o.Volumes)}
 	for i := range o.Namespaces {

@@ -14,9 +14,9 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 )
 
-// Workloads returns the kinds that an [manifest.Workload] may be of, which are read into [Objects.Workloads]: a workload with
-// one of its pods. A job has as many pods as its parallelism, and what says no number has one; a DaemonSet has one on
-// each node.
+// Workloads returns the kinds of a [manifest.Workload], which are read into [Objects.Workloads]: a workload with one of its
+// pods. A job has the number of pods of its parallelism, and a workload without a number has one; a DaemonSet has one on each
+// node.
 func Workloads() []Kind {
 	one := int32(1)
 	return []Kind{

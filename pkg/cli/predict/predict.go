@@ -258,7 +258,7 @@ func quantityOf(q *resource.Quantity) string {
 	return q.String()
 }
 
-// vectorOf says where a vector is from, and on a wide page what it is.
+// vectorOf says where a vector is from, and on a wide page its content.
 func vectorOf(pods *prediction.PodsAnswer, wide bool) string {
 	from := "profile " + pods.Vector.Profile
 	if pods.Vector.Source == profile.SourceRequests {
@@ -289,7 +289,7 @@ func demandsOf(pods *prediction.PodsAnswer) string {
 	return strings.Join(parts, ", ")
 }
 
-// effectOf writes what a pod has to do with an interference resource: "llc pressure 0.70, up to 1.80× slower".
+// effectOf writes a pod's effect at an interference resource: "llc pressure 0.70, up to 1.80× slower".
 func effectOf(d *prediction.Demand) string {
 	part := fmt.Sprintf("%s pressure %.2f", d.Resource, d.Pressure)
 	if n := len(d.Effect.Curve); n > 0 {
@@ -298,7 +298,7 @@ func effectOf(d *prediction.Demand) string {
 	return part
 }
 
-// notes say what the answer takes for granted.
+// notes state the assumptions of the answer.
 func (p *predict) notes(answer *prediction.Answer) (lines []string) {
 	var guessed, unmeasured, replicated []string
 	requested := resource.Quantity{}
@@ -350,7 +350,7 @@ func (p *predict) notes(answer *prediction.Answer) (lines []string) {
 	return lines
 }
 
-// correctedTimes says of which pods the neutral time is not the stated one, and what their dilations are over that.
+// correctedTimes names the pods whose neutral time differs from the stated one, with their dilations over that.
 func correctedTimes(p *prediction.Answer) (lines []string) {
 	for i := range p.Pods {
 		pods := &p.Pods[i]
@@ -366,20 +366,20 @@ func correctedTimes(p *prediction.Answer) (lines []string) {
 	return lines
 }
 
-// wrongBy says how far off a time is of which the true one is a multiple: "too short by 4.89×", "too long by 2.0%".
+// wrongBy states the error of a time, given the factor to the true one: "too short by 4.89×", "too long by 2.0%".
 func wrongBy(factor float64) string {
 	way := "too short by "
 	if factor < 1 {
 		way, factor = "too long by ", 1/factor
 	}
-	const little = 1.1 // of which two decimals say nothing
+	const little = 1.1 // two decimals of it say nothing
 	if factor < little {
 		return way + text.Percent(factor-1)
 	}
 	return way + text.Times(factor)
 }
 
-// assumedDevices says of which pods the devices are assumed.
+// assumedDevices names the pods whose devices are assumed.
 func assumedDevices(p *prediction.Answer) []string {
 	var assumed []string
 	for i := range p.Pods {
@@ -394,7 +394,7 @@ func assumedDevices(p *prediction.Answer) []string {
 		text.Names(assumed), v1alpha1.DevicesAnnotation, profile.Device{Kind: p.Devices[0].Name}.String())}
 }
 
-// ownCPU says what a limit, or cores of their own, do to some pods alone.
+// ownCPU describes the effect of a limit, or of cores of their own, on some pods alone.
 func ownCPU(pods *prediction.PodsAnswer) (lines []string) {
 	if pods.Throttling != nil {
 		line := fmt.Sprintf("Its limit of %s makes %s take %s as long even alone", pods.Limit, pods.Name, text.Times(*pods.Throttling))
@@ -417,9 +417,9 @@ func ownCPU(pods *prediction.PodsAnswer) (lines []string) {
 	return lines
 }
 
-// waits says what a pod waits for: "disk 0.42 (sort 0.40, cart 0.02), cpu 0.10".
+// waits lists the waits of a pod: "disk 0.42 (sort 0.40, cart 0.02), cpu 0.10".
 func waits(list []prediction.Wait) string {
-	const least = 0.005 // what would be printed as 0.00 is left out
+	const least = 0.005 // parts that would print as 0.00 are left out
 	var parts []string
 	for _, wait := range byDevice(list) {
 		if wait.Dilation < least {
@@ -443,7 +443,7 @@ func waits(list []prediction.Wait) string {
 	return strings.Join(parts, ", ")
 }
 
-// byDevice adds up what the resources of one device add to a dilation.
+// byDevice adds up the parts of a dilation by the resources of one device.
 func byDevice(list []prediction.Wait) []prediction.Wait {
 	var all []prediction.Wait
 	for _, wait := range list {

@@ -60,14 +60,14 @@ cj/shop/batch        50m   Burstable   cpu 1.00 (profile shop/nightly)    200.0s
 	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
 	}
-	// The name of a profile stands for the pods that follow it, with what they request.
+	// The name of a profile stands for the pods that follow it, with their requests.
 	code, stdout, stderr = clitest.Run(t, clitest.ShopWorkloads+shopProfiles, "predict", "-f", "-", "--pod", "service", "--pod", "nightly")
 	if code != 0 || !strings.Contains(stdout, "nightly       50m    200.0s      2.30×") {
 		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
 	}
 }
 
-// What is asked by flags is what manifests with that would say.
+// A question by flags equals the one by the corresponding manifests.
 func TestPredictTakesWhatIfsForManifests(t *testing.T) {
 	t.Parallel()
 	changed := strings.NewReplacer("requests: {cpu: 500m}", "requests: {cpu: 300m}, limits: {cpu: 400m}", "cpu: 50m", "cpu: 200m").Replace(clitest.ShopWorkloads)

@@ -39,8 +39,7 @@ func (l *ledger) Update(object any) error { return l.take(object, l.see) }
 // Delete takes the last state of a pod that is gone.
 func (l *ledger) Delete(object any) error { return l.take(object, l.end) }
 
-// Replace takes all pods that are there now. Those that are missing went while the
-// server was not to be reached.
+// Replace takes all present pods. The missing ones went while the server was unreachable.
 func (l *ledger) Replace(objects []any, _ string) error {
 	there := map[types.UID]bool{}
 	for _, object := range objects {
@@ -64,7 +63,7 @@ func (l *ledger) Replace(objects []any, _ string) error {
 // Resync does nothing: no listener needs the events again.
 func (*ledger) Resync() error { return nil }
 
-// Transformer returns what makes pods small before they are kept anywhere.
+// Transformer returns a function that makes pods small before they are kept anywhere.
 func (*ledger) Transformer() cache.TransformFunc {
 	return func(object any) (any, error) {
 		if pod, ok := object.(*corev1.Pod); ok {

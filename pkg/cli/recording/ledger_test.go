@@ -40,7 +40,7 @@ func spooled(t *testing.T, s *spool) string {
 func TestALedgerSpoolsEachPodThatIsOverOnce(t *testing.T) {
 	t.Parallel()
 	const running, succeeded = corev1.PodRunning, corev1.PodSucceeded
-	// step is one thing that a watch tells; live are the pods that are there after it.
+	// step is one event of a watch; live are the pods that exist after it.
 	type step struct {
 		tell func(*ledger) error
 		want string
@@ -135,7 +135,7 @@ func TestASpoolLosesNothingWhenItIsCutShort(t *testing.T) {
 	}
 	lines := slices.Collect(strings.Lines(string(whole)))
 	headed, first := len(lines[0]), len(lines[0])+len(lines[1])
-	for length := range len(whole) + 1 { // killed after so many bytes
+	for length := range len(whole) + 1 { // killed after that number of bytes
 		if err := os.WriteFile(path, whole[:length], 0o600); err != nil {
 			t.Fatal(err)
 		}

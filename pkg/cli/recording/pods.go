@@ -38,7 +38,7 @@ func (p *recordedPods) list(ctx context.Context, raw metav1.ListOptions) (runtim
 	return pods, p.client.List(ctx, pods, p.options(raw))
 }
 
-// each hands over every pod that is there now.
+// each passes every present pod to take.
 func (p *recordedPods) each(ctx context.Context, take func(*corev1.Pod)) error {
 	err := pager.New(p.list).EachListItem(ctx, metav1.ListOptions{}, func(object runtime.Object) error {
 		pod, ok := object.(*corev1.Pod)

@@ -125,7 +125,7 @@ func (r *options) recorder(profiles []v1alpha1.WorkloadProfile, since time.Time)
 	return record.New(record.Options{Profiles: profiles, Since: since, Running: r.running})
 }
 
-// profiles returns the cluster's profiles, none if it does not know their kind.
+// profiles returns the cluster's profiles, none if it lacks their kind.
 func (r *options) profiles(ctx context.Context, pods *recordedPods) ([]v1alpha1.WorkloadProfile, error) {
 	profiles, err := pods.profiles(ctx)
 	if !errors.Is(err, deployed.ErrNoProfileKind) {
@@ -135,8 +135,8 @@ func (r *options) profiles(ctx context.Context, pods *recordedPods) ([]v1alpha1.
 	return nil, err
 }
 
-// follow records pods as they finish, until the context ends, and then writes the
-// trace. Whatever happens, what was recorded is in the spool until it is in there.
+// follow records pods as they finish, until the context ends, and then writes the trace. After any
+// error the recorded pods are in the spool until they are in the trace.
 func (r *options) follow(ctx context.Context, pods *recordedPods, profiles []v1alpha1.WorkloadProfile, since time.Time) (err error) {
 	path := r.to + ".spool"
 	spool, err := openSpool(path, spoolHeader{Namespace: pods.namespace, Selector: pods.selector.String(), Since: since})
@@ -214,7 +214,7 @@ func (r *options) latestProfiles(ctx context.Context, pods *recordedPods, first 
 	return first
 }
 
-// write writes the trace, and says on the error stream what it is.
+// write writes the trace, and describes it on the error stream.
 func (r *options) write(recording *record.Recording) error {
 	if len(recording.Jobs) == 0 {
 		return nothingRecorded(recording, r.watch)

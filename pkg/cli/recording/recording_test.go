@@ -61,7 +61,7 @@ func sortProfile() *v1alpha1.WorkloadProfile {
 	}
 }
 
-// fakeCluster is a cluster that tells when its pods are being watched.
+// fakeCluster is a cluster that reports when its pods are being watched.
 type fakeCluster struct {
 	client.WithWatch
 	watched chan struct{}
@@ -85,7 +85,7 @@ func (f *fakeCluster) Watch(ctx context.Context, list client.ObjectList, options
 	return w, err
 }
 
-// IsWatchListSemanticsUnSupported tells reflectors to list before they watch.
+// IsWatchListSemanticsUnSupported makes reflectors list before they watch.
 func (*fakeCluster) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f *fakeCluster) pods(t *testing.T, selector string) *recordedPods {
@@ -213,7 +213,7 @@ func TestRecordWatchesUntilItIsEnded(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	// Of the deleted one the fake cluster tells no time of deletion.
+	// The fake cluster sets no time of deletion for the deleted one.
 	if got := recordedFile(t, path); got != "during before" {
 		t.Errorf("recorded %q, want during and before", got)
 	}

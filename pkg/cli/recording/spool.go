@@ -24,7 +24,7 @@ type spool struct {
 	seen   map[types.UID]bool
 }
 
-// spoolHeader says what is recorded.
+// spoolHeader describes the recording.
 type spoolHeader struct {
 	Format    string    `json:"format"`
 	Namespace string    `json:"namespace"` // empty for all
@@ -49,8 +49,8 @@ func openSpool(path string, header spoolHeader) (*spool, error) {
 	return s, nil
 }
 
-// resume finds out what is there. What is behind the last whole line is a pod that
-// was cut short: it goes, and comes again.
+// resume reads the existing spool. A part after the last whole line is a pod that was cut short: it
+// is dropped, and comes again.
 func (s *spool) resume() error {
 	end, err := s.read(func(pod *corev1.Pod) { s.seen[pod.UID] = true })
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/trace"
 )
 
-// describe says what a recording is, and what it is worth.
+// describe describes a recording, and its value for a replay.
 func describe(r *record.Recording, to string) (lines []string) {
 	if to == "-" {
 		to = "standard output"

@@ -22,8 +22,7 @@ import (
 // ofArrivals are the flags that describe generated jobs.
 var ofArrivals = []string{"generate", "every", "distribution", "scv", "gaps-from", "types", "requests", "limits"}
 
-// applyArrivals describes generated jobs by the flags; what they do not say is left
-// as it is.
+// applyArrivals sets the fields of generated jobs from the flags; fields without a flag are unchanged.
 func (f *specFlags) applyArrivals(spec *v1alpha1.TraceReplaySpec, workloads []v1alpha1.WorkloadProfile, changed func(flag string) bool) error {
 	i := slices.IndexFunc(ofArrivals, changed)
 	if i < 0 {

@@ -44,8 +44,7 @@ func (d *drawings) check() error {
 // occupancy reports whether some drawing is of how busy nodes are over time.
 func (d *drawings) occupancy() bool { return d.nodes != "" || d.page != "" }
 
-// draw draws what was asked for and says what was written, and of what there was
-// nothing to draw.
+// draw draws the requested charts and names the written files, and the charts without data.
 func (d *drawings) draw(a *replays.Answer, version string) (remarks []string, err error) {
 	var wrote []string
 	for _, drawing := range []struct {

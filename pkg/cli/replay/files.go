@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/trace/cells"
 )
 
-// runFile is a CSV file about a run. Until it is complete its name says that it is
-// not, so that what a run left behind that was killed is not taken for all of it.
+// runFile is a CSV file about a run. Until it is complete its name says that it is not, so that the
+// partial file of a killed run is not taken for a complete one.
 type runFile struct {
 	*cells.Writer
 	path string // without .csv or .partial.csv
@@ -86,7 +86,7 @@ var (
 	epochColumns = []string{"node", "start", "end", "jobs", "utilization", "mix"}
 )
 
-// writeJobs returns what writes a row per job.
+// writeJobs returns a function that writes a row per job.
 func writeJobs(f *runFile, nodes []string) func(*epochs.Outcome) error {
 	return func(o *epochs.Outcome) error {
 		return f.Write(
@@ -96,7 +96,7 @@ func writeJobs(f *runFile, nodes []string) func(*epochs.Outcome) error {
 	}
 }
 
-// writeEpochs returns what writes a row per epoch.
+// writeEpochs returns a function that writes a row per epoch.
 func writeEpochs(f *runFile, nodes []string) func(*epochs.Epoch) error {
 	return func(e *epochs.Epoch) error {
 		var mix []string

@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/trace"
 )
 
-// specFlags say in flags what a TraceReplay says in its spec.
+// specFlags are the flags for the fields of a TraceReplay's spec.
 type specFlags struct {
 	// The trace.
 	format string

@@ -1,5 +1,5 @@
-// Package replay is the verb replay: it asks package replays what a TraceReplay gives,
-// several runs at once or the one of a worker, and prints, draws and files the answer.
+// Package replay is the verb replay: package replays computes the result of a TraceReplay, several
+// runs at once or the one of a worker, and the verb prints, draws and files the answer.
 package replay
 
 import (
@@ -204,7 +204,7 @@ func (r *replay) oneRun(ctx context.Context, e *replays.Replay, run int, watch r
 	return result, errors.Join(err, files.close(err))
 }
 
-// keptRuns says what is left of a replay that was interrupted.
+// keptRuns describes the results of a replay that was interrupted.
 func keptRuns(whole, partial, all int) string {
 	switch {
 	case whole+partial == 0:
@@ -237,7 +237,7 @@ func different(errs []error) error {
 	return errors.Join(some...)
 }
 
-// answer prints what was found, and draws it.
+// answer prints the results, and draws them.
 func (r *replay) answer(a *replays.Answer) error {
 	err := r.output.Print(r.streams.Out, a, func(p *verb.Page) error { return printAnswer(p, a) })
 	if err != nil {
@@ -258,7 +258,7 @@ func printAnswer(p *verb.Page, a *replays.Answer) error {
 	return p.Lines(append(lines, report.ReplayNotes(a)...)...)
 }
 
-// caption says what the table is of.
+// caption names the subject of the table.
 func caption(a *replays.Answer) string {
 	jobs, runs := 0, 0
 	for i := range a.Policies {

@@ -308,7 +308,7 @@ func TestAnythingThatCanBeReadIsATrace(t *testing.T) {
 	}
 }
 
-// manyJobs writes a trace as it is read.
+// manyJobs writes a trace while it is read.
 type manyJobs struct {
 	next, count int
 	rest        []byte
@@ -536,7 +536,7 @@ func interruptWhen(ctx context.Context, cancel context.CancelFunc, path string) 
 	return begun
 }
 
-// Ctrl-C ends a replay at once, by whatever policy, and keeps what was done.
+// Ctrl-C ends a replay at once, with any policy, and keeps the results so far.
 func TestAnInterruptedReplayKeepsWhatItDid(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"round-robin", "least-completion"} {
@@ -564,7 +564,7 @@ func TestAnInterruptedReplayKeepsWhatItDid(t *testing.T) {
 	}
 }
 
-// Whoever waits at a terminal that nobody types at can still be interrupted.
+// A replay that waits for input at a terminal can still be interrupted.
 func TestAReplayThatWaitsForInputIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"replay", "--trace", "-"}, {"replay", "-f", "-"}} {

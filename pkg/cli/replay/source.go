@@ -35,7 +35,7 @@ func newTraceSource(ctx context.Context, path string, stdin io.Reader) (*traceSo
 		if err != nil {
 			return nil, err
 		}
-		if s.size = info.Size(); info.Mode().IsRegular() || info.IsDir() { // reading says what a folder is not
+		if s.size = info.Size(); info.Mode().IsRegular() || info.IsDir() { // reading reports that a folder is no file
 			return s, nil
 		}
 	}
@@ -67,7 +67,7 @@ func (s *traceSource) close() error {
 	return os.Remove(s.path)
 }
 
-// open opens the file. It counts what is read of it.
+// open opens the file. It counts the bytes read.
 func (s *traceSource) open() (file io.ReadCloser, name string, err error) {
 	f, err := os.Open(s.path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"loadline.dev/loadline/pkg/feasibility"
 )
 
-// Filter returns the filter of a cluster of which all nodes and pods are known, to be asked about some of the pods. It lists what else
-// these need. What the user may not list is not known then, and they are warned of it.
+// Filter returns the filter of a cluster with all its nodes and pods, for questions about some of the pods. It lists the other
+// objects that these need. Objects that the user may not list are then unknown, and a warning says so.
 func Filter(ctx context.Context, c client.Reader, warnings *verb.Stream, nodes []corev1.Node, pods, asked []corev1.Pod) (*feasibility.Filter, error) {
 	cluster := &feasibility.Cluster{Nodes: nodes, Pods: pods}
 	for _, list := range feasibility.Needed(asked, pods) {

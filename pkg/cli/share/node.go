@@ -76,7 +76,7 @@ func (n *nodeFlags) options(node *corev1.Node) (options cgroup.Options, why stri
 	}
 }
 
-// nodeReport is what is printed in JSON and YAML.
+// nodeReport is the JSON and YAML output.
 type nodeReport struct {
 	*shares.NodeAnswer
 	// ElapsedSeconds is how long the computation took.

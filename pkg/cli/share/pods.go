@@ -39,8 +39,8 @@ func (s *share) readNode() (*corev1.Node, []corev1.Pod, error) {
 	return choose(given, s.node.name)
 }
 
-// choose returns the node of a name, or the only one, and the pods that are on it or
-// on none. Without nodes it is one of that name of which nothing is known.
+// choose returns the node with a name, or the only one, and the pods that are on it or on none.
+// Without nodes it is one of that name without known properties.
 func choose(given *input.Objects, name string) (*corev1.Node, []corev1.Pod, error) {
 	node := &corev1.Node{}
 	node.Name = name

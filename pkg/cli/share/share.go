@@ -1,5 +1,5 @@
-// Package share is the verb share: it asks package shares what the shares of a
-// ShareTree, or of the pods of a node, give, and prints and draws the answer.
+// Package share is the verb share: package shares computes the results of the shares of a
+// ShareTree, or of the pods of a node, and the verb prints and draws the answer.
 package share
 
 import (
@@ -88,7 +88,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 	return command
 }
 
-// treeReport is what is printed in JSON and YAML.
+// treeReport is the JSON and YAML output.
 type treeReport struct {
 	*shares.TreeAnswer
 	// ElapsedSeconds is how long the computation took.

@@ -37,7 +37,7 @@ spec:
   sla: {maxDilation: "6"}
 `
 
-// elapsed is what differs from run to run.
+// elapsed matches the parts that differ from run to run.
 var elapsed = regexp.MustCompile(`\d+(µs|ms)|exact to [^, ]+|residual \S+`)
 
 func TestSharePrintsTheTree(t *testing.T) {

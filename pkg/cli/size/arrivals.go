@@ -15,8 +15,8 @@ import (
 	"loadline.dev/loadline/pkg/trace"
 )
 
-// recorded sets the arrival rates of classes to those of recorded jobs, and returns what to warn of: arrivals that come in bursts,
-// where the answer takes them to come at random.
+// recorded sets the arrival rates of classes to those of recorded jobs, and returns warnings: arrivals that come in bursts, where
+// the answer takes them to come at random.
 func (f *planFlags) recorded(spec *v1alpha1.PoolPlanSpec) (warnings []string, err error) {
 	for _, text := range f.arrivals {
 		class, path, err := classValue(spec, text, "checkout=lastweek.csv")

@@ -29,7 +29,7 @@ func (d *drawings) check() error {
 	return cmp.Or(verb.CheckChart("plot-servers", d.servers), verb.CheckChart("plot-map", d.strategies))
 }
 
-// draw draws what was asked for and returns the names of the files.
+// draw draws the requested charts and returns the names of the files.
 func (d *drawings) draw(ctx context.Context, in pools.Input) (wrote []string, err error) {
 	for _, drawing := range []struct {
 		flag, path string

@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
-// planFlags say in flags what a PoolPlan says in its spec.
+// planFlags are the flags for the fields of a PoolPlan's spec.
 type planFlags struct {
 	classes    []string
 	rates      []string
@@ -157,7 +157,7 @@ func parseClass(text string) (v1alpha1.PoolClass, error) {
 	return class, nil
 }
 
-// setClass sets what a key stands for.
+// setClass sets the field of a key.
 func setClass(class *v1alpha1.PoolClass, key, value string) (err error) {
 	switch key {
 	case "name":
@@ -188,7 +188,7 @@ func parseRate(text string) (*v1alpha1.ClassArrival, error) {
 	return &v1alpha1.ClassArrival{RatePerSecond: rate}, err
 }
 
-// setService sets the mean service time of a class, and leaves its variation as it is.
+// setService sets the mean service time of a class, without changing its variation.
 func setService(class *v1alpha1.PoolClass, text string) error {
 	mean, err := parseMillis(text)
 	if class.Service == nil {

@@ -8,9 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// marginScale puts margins, by how much dedicated pools cost less than a shared one,
-// into few findings. Where all servers cost the same it tells them apart by numbers of
-// servers.
+// marginScale puts margins, the savings of dedicated pools over a shared one, into few findings.
+// Where all servers cost the same it distinguishes them by numbers of servers.
 type marginScale struct {
 	// steps are the least numbers of servers of each degree, from 1 on; only the first
 	// counts where costs differ.
@@ -23,8 +22,8 @@ type marginScale struct {
 // distinguished.
 const maxDegrees = 4
 
-// newMarginScale makes a scale for all margins of a map. Numbers of servers have a
-// degree each if they are few, else each degree is as many times larger as the last.
+// newMarginScale makes a scale for all margins of a map. Numbers of servers have a degree each if
+// there are few, else each degree is larger than the last by a constant factor.
 func newMarginScale(margins [][]float64, sameCost bool) marginScale {
 	s := marginScale{steps: []int{1}, largest: 1, cost: !sameCost}
 	if s.cost {
@@ -70,7 +69,7 @@ func (s marginScale) findings() []chart.Finding {
 	return all
 }
 
-// name says what a degree means.
+// name returns the meaning of a degree.
 func (s marginScale) name(needs, costs string, degree int) string {
 	if s.cost {
 		return costs + " less"
@@ -85,7 +84,7 @@ func (s marginScale) name(needs, costs string, degree int) string {
 	return fmt.Sprintf("%s %d to %d servers fewer", needs, least, largest)
 }
 
-// finding returns the index of what a margin means.
+// finding returns the index of the finding for a margin.
 func (s marginScale) finding(margin float64) int {
 	const nothing = 1e-9 // of a cost
 	n, degree := len(s.steps), 0

@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
-// progress is a line that says what is being simulated:
+// progress is a line that shows the progress of a simulation:
 //
 //	simulating 12 servers for 3 classes: 24 replications, 8s
 //

@@ -201,7 +201,7 @@ func planNames(plans []v1alpha1.PoolPlan) string {
 	return strings.Join(names, ", ")
 }
 
-// draw draws what was asked for, and says what was written.
+// draw draws the requested charts, and names the written files.
 func (s *size) draw(ctx context.Context, in pools.Input) error {
 	if !s.drawings.asked() {
 		return nil
@@ -213,7 +213,8 @@ func (s *size) draw(ctx context.Context, in pools.Input) error {
 	return err
 }
 
-// printAnswer prints the answer for people: what to do, why, and how far it holds.
+// printAnswer prints the answer for people: the recommendation, the reasons, and the range in which
+// it holds.
 func printAnswer(p *verb.Page, a *pools.Answer) error {
 	if err := p.Lines(report.SizeSummary(a)); err != nil {
 		return err

@@ -28,5 +28,5 @@ func TestTheProgressOfASimulationSaysWhatIsSimulated(t *testing.T) {
 	if want := "simulating 1 server for 3 classes: 24 replications, 8s"; line != want {
 		t.Errorf("the line is %q, want %q", line, want)
 	}
-	newProgress(verb.NewStream(io.Discard)).show(sizing.Progress{}) // says nothing where nobody looks
+	newProgress(verb.NewStream(io.Discard)).show(sizing.Progress{}) // says nothing without a terminal
 }

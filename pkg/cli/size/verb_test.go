@@ -78,8 +78,7 @@ func sized(t *testing.T, stdin string, args ...string) *pools.Answer {
 
 func TestSizeReproducesTheTableOfThePaper(t *testing.T) {
 	t.Parallel()
-	// Table 2 prints 5 and 6 for case 1 the wrong way round, and 8 and 7 for case 2,
-	// where 8 and 10 is what Eq. (1) gives.
+	// Table 2 prints 5 and 6 for case 1 the wrong way round, and 8 and 7 for case 2, where Eq. (1) gives 8 and 10.
 	for name, c := range map[string]struct {
 		args []string
 		want string

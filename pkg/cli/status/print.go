@@ -12,7 +12,7 @@ import (
 // colors are those of the states.
 var colors = map[installation.State]verb.Color{installation.StateOK: verb.Green, installation.StateWarning: verb.Yellow, installation.StateFailed: verb.Red}
 
-// printAnswer prints the answer for people: each check, and what there is to do.
+// printAnswer prints the answer for people: each check, and the actions to take.
 func printAnswer(p *verb.Page, a *installation.Answer) error {
 	table := text.NewTable(text.Left("CHECK"), text.Left("STATE"), text.Left("WHAT"))
 	for _, c := range a.Checks {
@@ -39,7 +39,7 @@ func printAnswer(p *verb.Page, a *installation.Answer) error {
 	return p.Lines(advice(a)...)
 }
 
-// advice says what to do about what is not ok.
+// advice recommends actions on checks that are not ok.
 func advice(a *installation.Answer) (lines []string) {
 	for _, c := range a.Checks {
 		if c.Do == "" {

@@ -1,5 +1,5 @@
-// Package status is the verb status: it gathers what there is of Loadline in a cluster,
-// has package installation judge it, and prints the answer.
+// Package status is the verb status: it gathers the state of Loadline in a cluster, has package installation judge it, and prints
+// the answer.
 package status
 
 import (
@@ -90,7 +90,7 @@ func (s *status) run(ctx context.Context) error {
 	return allIsWell(answer)
 }
 
-// await returns the status once all is well, or as it is when the time is over.
+// await returns the status once all is well, or the present one when the time is over.
 func (s *status) await(ctx context.Context, config *rest.Config, own string) (answer *installation.Answer, err error) {
 	if s.wait == 0 {
 		return s.look(ctx, config, own)
@@ -109,7 +109,7 @@ func (s *status) await(ctx context.Context, config *rest.Config, own string) (an
 	return answer, err
 }
 
-// look gathers what there is, and judges it.
+// look gathers the state, and judges it.
 func (s *status) look(ctx context.Context, config *rest.Config, own string) (*installation.Answer, error) {
 	server, err := access.ServerVersion(ctx, config)
 	if err != nil {

@@ -15,7 +15,7 @@ func Complete(command *cobra.Command, flag string, completion cobra.CompletionFu
 	}
 }
 
-// Begun leaves out what does not begin as typed; extensions of files say nothing of that.
+// Begun leaves out completions that do not begin with the typed text; extensions of files are kept.
 func Begun(completion cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(command *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		choices, directive := completion(command, args, typed)
@@ -26,7 +26,7 @@ func Begun(completion cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// OneOf completes a value with what it may be.
+// OneOf completes a value with its allowed values.
 func OneOf(values []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 }

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// longestError is how many characters are printed of what one error says by itself: those of
-	// API servers, gauges and decoders may be of any length.
+	// longestError is the number of characters printed of one error by itself: those of API
+	// servers, gauges and decoders may be of any length.
 	longestError = 2000
 	// mostErrors is how many lines are printed of an error that holds others.
 	mostErrors = 20
 )
 
-// ErrorLines returns what an error says in lines to print. [errors.Join] makes lines, and
-// nothing else does: a line end in what an error says, which may be from outside, is escaped.
+// ErrorLines returns the text of an error in lines to print. [errors.Join] makes lines, and nothing
+// else does: a line end in the text of an error, which may be from outside, is escaped.
 func ErrorLines(err error) []string {
 	lines := strings.Split(sayError(err), "\n")
 	if more := len(lines) - mostErrors; more > 0 {
@@ -26,15 +26,15 @@ func ErrorLines(err error) []string {
 	return lines
 }
 
-// Below adds a line below what an error says.
+// Below adds a line below the text of an error.
 func Below(err error, format string, args ...any) error {
 	return errors.Join(err, fmt.Errorf(format, args...))
 }
 
-// OneLine returns what an error says on one line.
+// OneLine returns the text of an error on one line.
 func OneLine(err error) string { return strings.Join(ErrorLines(err), "; ") }
 
-// sayError returns what an error says, with line ends only where [errors.Join] put them.
+// sayError returns the text of an error, with line ends only where [errors.Join] put them.
 func sayError(err error) string {
 	rest := err.Error()
 	_, joins := err.(interface{ Unwrap() []error })

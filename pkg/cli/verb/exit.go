@@ -73,21 +73,21 @@ func (e *no) Unwrap() error { return e.error }
 
 // interrupted is the error of a verb that stopped when it was asked to.
 type interrupted struct {
-	kept string // what there is of the answer
+	kept string // the answer so far
 }
 
-// Interrupted returns the error of a verb that stopped when it was asked to, which is a
-// [context.Canceled]. kept says what there is of the answer.
+// Interrupted returns the error of a verb that stopped on request, which is a [context.Canceled].
+// kept describes the answer so far.
 func Interrupted(kept string) error { return &interrupted{kept} }
 
-// Error says what was kept.
+// Error says which part was kept.
 func (e *interrupted) Error() string { return "kept " + e.kept }
 
-// Unwrap makes it a [context.Canceled].
+// Unwrap returns [context.Canceled].
 func (*interrupted) Unwrap() error { return context.Canceled }
 
-// Abandon carries out what knows no context, and when the context ends leaves it
-// to itself: it only computes, and writes files at one stroke.
+// Abandon carries out work that takes no context, and when the context ends leaves it running: it
+// only computes, and writes files at one stroke.
 func Abandon(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// FlagFields are the fields of a manifest that flags say, by their paths, such as spec.seeds, and the flags, such
-// as --seeds. A path stands for all fields below it, too, unless one of these is there itself.
+// FlagFields are the fields of a manifest that flags set, by their paths, such as spec.seeds, and the flags, such
+// as --seeds. A path stands for all fields below it, too, unless one of these is listed itself.
 type FlagFields map[string]string
 
-// Named returns an error about fields with the flags in the place of those that flags said.
+// Named returns an error about fields with the names of the flags that set them in place of the fields.
 func (f FlagFields) Named(err error) error {
 	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
 		var named []error

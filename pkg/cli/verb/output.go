@@ -72,7 +72,7 @@ func (o *Output) AddFormats(command *cobra.Command, formats ...string) {
 	Complete(command, "output", OneOf(append(slices.Clone(formats), jsonpathPrefix)))
 }
 
-// jsonpathPrefix begins a template of what to print of an answer, as of kubectl get.
+// jsonpathPrefix begins a template for the printed part of an answer, as of kubectl get.
 const jsonpathPrefix = "jsonpath="
 
 // String returns the format, Set takes one and Type names the kind of value:
@@ -122,8 +122,8 @@ func (o *Output) Print(s *Stream, answer any, forPeople func(*Page) error) error
 	return err
 }
 
-// printPath prints what the template makes of the answer, by the names that JSON has. Only
-// the template makes lines.
+// printPath prints the template's output for the answer, by the names of the JSON fields. Only the
+// template makes lines.
 func (o *Output) printPath(s *Stream, answer any) error {
 	encoded, err := json.Marshal(answer)
 	if err != nil {

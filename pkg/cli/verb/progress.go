@@ -37,8 +37,8 @@ func (p *Progress) Show(line func(now time.Time) string) {
 	p.terminal.WriteString("\r\x1b[K" + string(shown)) //nolint:errcheck // a line that cannot be shown changes nothing
 }
 
-// usualWidth is how many columns a terminal has that does not say: one whose size is 0, as it is
-// behind some consoles, continuous integration and programs that make a terminal for another one.
+// usualWidth is the number of columns of a terminal without a width: one whose size is 0, as it is behind some consoles,
+// continuous integration and programs that make a terminal for another one.
 const usualWidth = 80
 
 // width returns how many columns the terminal has, at least 1.

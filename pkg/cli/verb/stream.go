@@ -28,8 +28,8 @@ func NewStream(w io.Writer) *Stream {
 	return &Stream{text.NewWriter(w), terminal(w)}
 }
 
-// terminal returns what a stream writes to if that is a terminal whose cursor can be
-// moved, else nil: lines that say how far things are belong nowhere else.
+// terminal returns the file of a stream if that is a terminal whose cursor can be moved, else nil:
+// progress lines belong nowhere else.
 func terminal(w io.Writer) *os.File {
 	file, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {

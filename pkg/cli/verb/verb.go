@@ -1,6 +1,6 @@
-// Package verb holds what the verbs of kubectl loadline have in common: their streams,
-// how values of flags are read and completed, the output flag and the page that an
-// answer is printed on, the line of progress, and the errors that make exit codes.
+// Package verb holds the common parts of the verbs of kubectl loadline: their streams, how values of flags are
+// read and completed, the output flag and the page that an answer is printed on, the line of progress, and the
+// errors that make exit codes.
 package verb
 
 import (

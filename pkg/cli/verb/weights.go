@@ -8,8 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 )
 
-// Weights is the flags that say how a node makes weights of the CPU requests of its pods. The zero value is a node of which
-// nothing is known.
+// Weights is the flags that say how a node makes weights of the CPU requests of its pods. The zero value is a node without
+// known settings.
 type Weights struct {
 	cgroup string
 	policy string
@@ -30,7 +30,7 @@ func (w *Weights) Add(command *cobra.Command) {
 	w.AddPolicy(command)
 }
 
-// AddPolicy adds the flag for the CPU manager to a verb that knows the version of cgroups.
+// AddPolicy adds the flag for the CPU manager to a verb that has the version of cgroups from elsewhere.
 func (w *Weights) AddPolicy(command *cobra.Command) {
 	command.Flags().StringVar(&w.policy, "cpu-manager-policy", policyNone, "policy of the kubelet's CPU manager: none, or static, by which Guaranteed pods have the whole cores that they request for themselves")
 	Complete(command, "cpu-manager-policy", OneOf([]string{policyNone, policyStatic}))

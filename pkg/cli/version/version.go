@@ -1,4 +1,4 @@
-// Package version is the verb version: of the program, and of what runs in a cluster.
+// Package version is the verb version: of the program, and of Loadline's parts in a cluster.
 package version
 
 import (
@@ -35,7 +35,7 @@ type Answer struct {
 	Cluster *ClusterVersions `json:"cluster,omitempty"`
 }
 
-// ClusterVersions are the versions of what runs in a cluster.
+// ClusterVersions are the versions of Loadline's parts in a cluster.
 type ClusterVersions struct {
 	Kubernetes string `json:"kubernetes"`
 	// Components are the manager and the scheduler, none where they are not
@@ -99,7 +99,7 @@ func (v *arguments) ask(ctx context.Context) (*ClusterVersions, error) {
 	return found, err
 }
 
-// versions returns what could be found out, and what was in the way of the rest.
+// versions returns the versions found, and the reason for missing ones.
 func (v *arguments) versions(ctx context.Context, config *rest.Config, own string) (*ClusterVersions, error) {
 	server, err := access.ServerVersion(ctx, config)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// asking holds what the verbs that ask the gauges have in common.
+// asking holds the common parts of the verbs that ask the gauges.
 type asking struct {
 	streams   verb.Streams
 	files     input.Files
@@ -38,7 +38,7 @@ type asking struct {
 	output    verb.Output
 }
 
-// seen is what there is to see at a moment.
+// seen is the state of the cluster at a moment.
 type seen struct {
 	in        *findings.Input
 	reports   []usage.Report
@@ -96,8 +96,8 @@ func (a *asking) run(ctx context.Context, show func(*seen, *findings.Answer) err
 	return a.watching(ctx, s, clock.RealClock{}, show)
 }
 
-// watching looks again and again until the context is done. Once there has been an answer, an error is a warning: what is wrong
-// may be over at the next look. An error of show ends it.
+// watching looks again and again until the context is done. Once there has been an answer, an error is a warning: the fault may
+// be gone at the next look. An error of show ends it.
 func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, show func(*seen, *findings.Answer) error) error {
 	ticker := by.NewTicker(every)
 	defer ticker.Stop()
@@ -111,7 +111,7 @@ func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, sh
 				return err
 			}
 		default:
-			if answered { // what is shown now follows what was shown before
+			if answered { // this answer follows an earlier one
 				if err := a.streams.Out.Lines(""); err != nil {
 					return err
 				}
@@ -129,7 +129,7 @@ func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, sh
 	}
 }
 
-// look returns what there is to see now, and the findings of it.
+// look returns the present state, and its findings.
 func (a *asking) look(ctx context.Context, s source) (*seen, *findings.Answer, error) {
 	seen, err := s.look(ctx)
 	if err != nil {
@@ -176,7 +176,7 @@ func (a *asking) checkNodes(nodes []corev1.Node) error {
 	return nil
 }
 
-// checkNamespaces refuses a namespace without pods, of which "none is slowed down" would be true.
+// checkNamespaces refuses a namespace without pods, for which "none is slowed down" would be true.
 func (a *asking) checkNamespaces(pods []corev1.Pod) error {
 	for _, name := range a.namespaces() {
 		if !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Namespace == name }) {

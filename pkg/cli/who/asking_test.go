@@ -37,8 +37,8 @@ func (l *looks) look(context.Context) (*seen, error) {
 
 func (l *looks) last() bool { return l.next == len(l.results) }
 
-// watch returns what is printed to both streams while looks give these results, and with which error it ends. Showing an
-// answer gives the error of its number. When the last result has been taken, the context is done.
+// watch returns the output on both streams when looks give these results, and the error at the end. Showing an answer
+// gives the error of its number. When the last result has been taken, the context is done.
 func watch(t *testing.T, showing map[int]error, results ...error) (out, warnings string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -28,7 +28,7 @@ import (
 
 // source is where observations are from.
 type source interface {
-	// look returns what there is now.
+	// look returns the present state.
 	look(ctx context.Context) (*seen, error)
 }
 
@@ -79,7 +79,7 @@ func (a *asking) fromCluster() (source, error) {
 	return c, err
 }
 
-// noteOnce returns what prints notes, each unless it was the last one: --watch looks again and again.
+// noteOnce returns a function that prints notes, each unless it was the last one: --watch looks again and again.
 func noteOnce(s *verb.Stream) func(note string) {
 	last := ""
 	return func(note string) {
@@ -171,7 +171,7 @@ func (f *files) look(context.Context) (*seen, error) {
 	return seen, nil
 }
 
-// Limits of what --usage reads: what a manager keeps of 5,000 nodes, twice.
+// Limits of the input of --usage: twice a manager's data of 5,000 nodes.
 const (
 	maxUsageBytes   = 2 << 30
 	maxUsageObjects = 1 << 18 // of a node

@@ -28,7 +28,7 @@ func (c *calls) keep(s *clitest.Server, path string, answer func(*http.Request) 
 	}
 }
 
-// imitations are what a user who may create pods in the namespace etl, but none that are privileged, can make of a gauge.
+// imitations are the imitations of a gauge by a user who may create pods in the namespace etl, but no privileged ones.
 var imitations = map[string]func(*corev1.Pod){
 	"without the node's processes":             func(p *corev1.Pod) { p.Spec.HostPID = false },
 	"without an owner":                         func(p *corev1.Pod) { p.OwnerReferences = nil },

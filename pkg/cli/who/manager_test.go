@@ -49,12 +49,12 @@ func managedServer(t *testing.T, collection func(r *http.Request) (any, error)) 
 	return s
 }
 
-// saysPod is the error that the API server makes of what a pod answers that is no Status.
+// saysPod is the API server's error for a pod's answer that is no Status.
 func saysPod(code int, text string) error {
 	return apierrors.NewGenericServerResponse(code, "get", schema.GroupResource{Resource: "pods"}, "", text, 0, true)
 }
 
-// collection is what a manager answers about the slow cluster, after some change.
+// collection is a manager's answer about the slow cluster, after some change.
 func collection(change func(reports []usage.Report) []usage.Report) func(*http.Request) (any, error) {
 	return func(*http.Request) (any, error) {
 		_, reports := slowCluster()

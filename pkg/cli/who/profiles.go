@@ -57,8 +57,8 @@ want to keep. A measurement says more: how others slow the pods down, and disks.
 	return command
 }
 
-// printSuggestions prints manifests, and in comments what they are by: each suggestion is
-// one object, whatever its workload is called.
+// printSuggestions prints manifests, with the basis of each in comments: each suggestion is one
+// object, whatever its workload is called.
 func printSuggestions(p *verb.Page, suggestions []findings.Suggestion) error {
 	if len(suggestions) == 0 {
 		return p.Manifests(text.Manifest{Comments: []string{"Every workload that was observed has a profile."}})

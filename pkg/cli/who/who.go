@@ -1,5 +1,5 @@
-// Package who is the verbs who and top: they ask the gauges of a cluster what happens now, or read files, have package
-// findings judge, and print the answer.
+// Package who is the verbs who and top: they ask the gauges of a cluster for the present state, or read files, have
+// package findings judge, and print the answer.
 package who
 
 import (

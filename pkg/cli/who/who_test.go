@@ -45,7 +45,7 @@ func observedNode(name, cpu string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: amounts}}
 }
 
-// observed is what a pod of one thread did in ten seconds of which it waited and was throttled these parts.
+// observed is a pod of one thread in an interval of ten seconds, with the given parts of waiting and throttling.
 func observed(name string, loading, wait, throttled float64) usage.Pod {
 	neutral := 1 - wait - throttled
 	return usage.Pod{
@@ -87,7 +87,7 @@ func slowFiles(t *testing.T) []string {
 	return clusterFiles(t, objects, reports)
 }
 
-// clusterFiles returns the flags for files of a cluster and of what its gauges observed.
+// clusterFiles returns the flags for files with a cluster and the observations of its gauges.
 func clusterFiles(t *testing.T, objects []client.Object, reports []usage.Report) []string {
 	t.Helper()
 	var items []any
@@ -125,8 +125,8 @@ func TestWhoSaysWhichPodsAreSlowedDownAndWhatHelps(t *testing.T) {
 	}
 }
 
-// On a node of two processors 40 pods use a hundredth of one each, beside one that always runs: what all of them add has a sum, and of
-// them the worst have rows.
+// On a node of two processors 40 pods use a hundredth of one each, beside one that always runs: their parts are summed up, and the
+// worst have rows.
 func TestWhoAddsUpACrowd(t *testing.T) {
 	t.Parallel()
 	program := observed("program", 1, 0.25, 0)
@@ -163,7 +163,7 @@ func TestWhoAddsUpACrowd(t *testing.T) {
 	}
 }
 
-// What is copied 40 times has 40 pods to be moved, of which no node takes all.
+// A workload of 40 copies has 40 pods to be moved, and no node takes all.
 func TestWhoSaysThatRemediesHoldOneAtATime(t *testing.T) {
 	t.Parallel()
 	var objects []client.Object

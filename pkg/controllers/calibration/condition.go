@@ -12,10 +12,9 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/condition"
 )
 
-// status returns the status with the calibration that goes on, nil for none, without the
-// results that are no longer asked for, and with the condition Calibrated. This follows
-// from the results, the failures, and what is waited for. Without a calibration in the
-// spec there is none.
+// status returns the status with the calibration in progress, nil for none, without the results
+// that are no longer asked for, and with the condition Calibrated. This follows from the results,
+// the failures, and the reason for waiting. Without a calibration in the spec there is none.
 func (in *input) status(progress *v1alpha1.CalibrationProgress, waits problem) v1alpha1.NodeProfileStatus {
 	status := *in.profile.Status.DeepCopy()
 	status.Calibrating = progress.DeepCopy()
@@ -48,14 +47,14 @@ func (in *input) status(progress *v1alpha1.CalibrationProgress, waits problem) v
 	default:
 		c.Reason, c.Message = v1alpha1.ReasonCalibrated, "the servers are "+strings.Join(s.found, ", ")
 	}
-	// What is wrong comes first, what is done about it last.
+	// Faults come first, actions last.
 	parts := append(append(s.failures, s.unsaturated...), c.Message)
 	c.Message = condition.Message(strings.Join(parts, "; "))
 	meta.SetStatusCondition(&status.Conditions, c)
 	return status
 }
 
-// summary is what the results and the failures say.
+// summary describes the results and the failures.
 type summary struct {
 	// complete is true when there are servers for every resource, fresh or not.
 	complete bool

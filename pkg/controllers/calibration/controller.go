@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !profile.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil // what was made goes with it
+		return reconcile.Result{}, nil // the objects made for it are deleted with it
 	}
 	in, err := r.gather(ctx, profile)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: p.again}, err
 }
 
-// cluster returns what reads and writes the Jobs of calibrations.
+// cluster returns the client that reads and writes the Jobs of calibrations.
 func (r *Reconciler) cluster() probejob.Cluster {
 	return probejob.Cluster{Client: r.Client, API: r.API, Made: r.Made, FieldOwner: fieldOwner}
 }
@@ -151,8 +151,8 @@ func (r *Reconciler) report(ctx context.Context, in *input, p plan) error {
 	return nil
 }
 
-// turned returns an event when the reason of the condition changes, but for what
-// [statuses.Warnings] are about.
+// turned returns an event when the reason of the condition changes, except for those of
+// [statuses.Warnings].
 func turned(before, after []metav1.Condition) []statuses.Event {
 	c := statuses.Turned(before, after, v1alpha1.ConditionCalibrated)
 	if c == nil {

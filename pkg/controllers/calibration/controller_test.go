@@ -190,7 +190,7 @@ func (w *world) jobs(t *testing.T) []batchv1.Job {
 	return list.Items
 }
 
-// job returns the only Job that there is.
+// job returns the only Job.
 func (w *world) job(t *testing.T) *batchv1.Job {
 	t.Helper()
 	all := w.jobs(t)
@@ -464,7 +464,7 @@ func TestACalibrationWaitsForAQuietNode(t *testing.T) {
 	w.job(t)
 }
 
-// other is whoever else measures.
+// other is another owner that measures.
 var other = slots.Owner{Namespace: "shop", UID: "web-uid"}
 
 // probing is a pod of the other's measurement, by its label and its owner.

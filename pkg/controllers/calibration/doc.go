@@ -3,11 +3,10 @@
 // job on a quiet node of the class, one resource after the other, and writes to the
 // status how many requests the resource serves at once.
 //
-// It works in three steps. Gathering reads the profile, the Jobs made for it and,
-// where something is to begin, a node to begin on; the [phase] that the calibration is in
-// decides on a [plan], purely; acting writes the plan down: first the status, which says what goes on and
-// where, then the Job. So a controller that is started anew goes on where the last
-// one was.
+// It works in three steps. Gathering reads the profile, the Jobs made for it and, where something is to
+// begin, a node to begin on; the current [phase] of the calibration decides on a [plan], purely; acting
+// writes the plan down: first the status, which names the calibration in progress and its node, then the
+// Job. So a controller that restarts continues where the last one was.
 //
 // Results answer a question: which standard job, to which peer, up to how many
 // servers. One that is too old or answers another question is renewed, and stays in

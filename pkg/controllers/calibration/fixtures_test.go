@@ -52,7 +52,7 @@ func ask(profile *v1alpha1.NodeProfile, name string) *question {
 	return nil
 }
 
-// calibrated is what was found on worker-1 at some time, no servers for 0.
+// calibrated is a result on worker-1 at some time, no servers for 0.
 func calibrated(q *question, servers int32, at metav1.Time) v1alpha1.CalibratedResource {
 	r := v1alpha1.CalibratedResource{
 		Name: q.resource, Job: q.job, Dilation: quantity(2), DilationError: quantity(0.05), UnitsPerSecond: quantity(5000),
@@ -66,7 +66,7 @@ func calibrated(q *question, servers int32, at metav1.Time) v1alpha1.CalibratedR
 	return r
 }
 
-// left is what the pod of a calibration left that found servers, none for 0.
+// left is the output of a calibration's pod that found servers, none for 0.
 func left(t *testing.T, job string, servers int) string {
 	t.Helper()
 	c := result.Calibration{Job: job, BootID: "boot", Servers: servers, UnitsPerSecond: 5000, Dilation: 2, DilationError: 0.05}

@@ -18,7 +18,7 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// gather reads what the plan for a profile depends on.
+// gather reads the inputs of the plan for a profile.
 func (r *Reconciler) gather(ctx context.Context, profile *v1alpha1.NodeProfile) (*input, error) {
 	in := &input{profile: profile, settings: r.Settings, now: metav1.NewTime(r.Clock.Now())}
 	in.failures, _ = r.failures.Recall(profile)
@@ -77,7 +77,7 @@ func (r *Reconciler) linger(ctx context.Context, pods []corev1.Pod) (bool, error
 	return false, nil
 }
 
-// gatherNewJob reads the current Job past the cache, which may not know it yet.
+// gatherNewJob reads the current Job past the cache, which may not have it yet.
 func (r *Reconciler) gatherNewJob(ctx context.Context, in *input) error {
 	q, attempt := in.current()
 	if q == nil {

@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
-// input is what a plan depends on.
+// input holds the inputs of a plan.
 type input struct {
 	profile  *v1alpha1.NodeProfile
 	settings *probejob.Settings
@@ -142,7 +142,7 @@ func (in *input) canBegin() bool {
 	return q != nil && !in.occupied() && !in.now.Time.Before(in.soonest())
 }
 
-// withFailure returns the failures as they are after a calibration ended.
+// withFailure returns the failures after the end of a calibration.
 func (in *input) withFailure(e *ending) map[string]probejob.Failure {
 	all := map[string]probejob.Failure{}
 	for resource, f := range in.failures {

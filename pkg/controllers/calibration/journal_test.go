@@ -16,7 +16,7 @@ func TestWholeCalibrationsDoWhatTheirJournalsSay(t *testing.T) {
 		t.Helper()
 		return endsWell(left(t, job, servers))
 	}
-	// Each test says what becomes of the pods, one after the other; nil is a pod whose node is lost.
+	// Each test gives the ends of the pods, one after the other; nil is a pod whose node is lost.
 	for name, pods := range map[string]func(t *testing.T, n int, job string) *corev1.PodStatus{
 		"of two resources": func(t *testing.T, _ int, job string) *corev1.PodStatus {
 			t.Helper()

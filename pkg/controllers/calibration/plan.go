@@ -25,7 +25,7 @@ const (
 	waitEvery  = 30 * time.Second
 )
 
-// plan is what to do, in this order. Nothing changes it once it is made.
+// plan holds the actions, in this order. Nothing changes it once it is made.
 type plan struct {
 	status v1alpha1.NodeProfileStatus
 	start  *batchv1.Job

@@ -16,7 +16,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
-// decision is what a plan says and does, in one line each.
+// decision holds the words and actions of a plan, in one line each.
 type decision struct {
 	Condition string // status, reason and message
 	Going     string // the calibration that goes on

@@ -22,7 +22,7 @@ const (
 // the image, to begin.
 const overhead = 3 * time.Minute
 
-// question is what the calibration of one resource asks.
+// question is the question of the calibration of one resource.
 type question struct {
 	resource   string
 	job, peer  string
@@ -66,7 +66,7 @@ func (q *question) id() string {
 	return hex.EncodeToString(hash[:8])
 }
 
-// step is what the Job is for that answers the question at an attempt.
+// step is the step of the Job that answers the question at an attempt.
 func (q *question) step(attempt int32) string {
 	return fmt.Sprintf("calibrate-%s-%s-%d", q.resource, q.id(), attempt)
 }

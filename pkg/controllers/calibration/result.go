@@ -11,8 +11,8 @@ import (
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
-// read makes the result of a question from what its pod left. An error says why it
-// cannot be used.
+// read makes the result of a question from the output of its pod. An error says why it cannot be
+// used.
 func read(message string, q *question) (*v1alpha1.CalibratedResource, error) {
 	c, err := result.ParseCalibration(message)
 	switch {

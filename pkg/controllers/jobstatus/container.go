@@ -76,8 +76,8 @@ func killedBy(end *corev1.ContainerStateTerminated) string {
 	return fromOutside[syscall.Signal(end.ExitCode-signalBase)]
 }
 
-// outOfMemory says at which limit the kernel killed a container for its use of memory, and
-// what to do about it.
+// outOfMemory names the limit at which the kernel killed a container for its use of memory, and the
+// remedy.
 func outOfMemory(pod *corev1.Pod, name string, remedies map[string]string) Failure {
 	limit := memoryLimit(&pod.Spec, name)
 	if limit == nil {

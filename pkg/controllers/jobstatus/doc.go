@@ -1,5 +1,5 @@
-// Package jobstatus explains the status of Jobs and their pods in words for users: whether
-// a Job has finished, what keeps a pod from beginning ([Blocked]), and why one failed
+// Package jobstatus explains the status of Jobs and their pods in words for users: whether a Job
+// has finished, the obstacles that keep a pod from beginning ([Blocked]), and why one failed
 // ([WhyFailed]). It reads statuses and events only, whatever the pods run.
 package jobstatus
 

@@ -25,8 +25,8 @@ func Pulling(events []corev1.Event) string {
 	return ""
 }
 
-// Blocked returns what keeps a pod from beginning, according to its status and the events
-// about it, "" where nothing is known to.
+// Blocked returns the obstacle that keeps a pod from beginning, according to its status and the
+// events about it, "" where none is known.
 func Blocked(pod *corev1.Pod, events []corev1.Event) (reason, message string) {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
@@ -61,7 +61,7 @@ func Blocked(pod *corev1.Pod, events []corev1.Event) (reason, message string) {
 	return "", ""
 }
 
-// waits returns what a container waits for, "" where that is nothing bad.
+// waits returns the cause of a container's wait, "" for a normal one.
 func waits(name, image string, w *corev1.ContainerStateWaiting) (reason, message string) {
 	answer := ": " + orElse(w.Message, w.Reason)
 	switch w.Reason {

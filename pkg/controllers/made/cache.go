@@ -1,9 +1,9 @@
-// Package made lets controllers see the Jobs and pods that they made themselves, and these
-// alone: of those of a large cluster few are any of their business.
+// Package made lets controllers see the Jobs and pods that they made themselves, and these alone:
+// few of those of a large cluster concern them.
 //
-// They are found by a label. Where Loadline's admission policies hold, no one else can set
-// it; where they do not, any user can who may create a pod. So the label proves nothing:
-// controllers check what they find by what users cannot write, the status of their own objects.
+// They are found by a label. Where Loadline's admission policies hold, no one else can set it;
+// where they do not, any user can who may create a pod. So the label proves nothing: controllers
+// check the objects against data that users cannot write, the status of their own objects.
 package made
 
 import (

@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Requests returns the request for an object that a label or an annotation names, none where
-// no object can have that name: whoever may create a pod writes what he likes there.
+// Requests returns the request for an object that a label or an annotation names, none where no
+// object can have that name: a user who may create a pod can write any text there.
 func Requests(namespace, name string) []reconcile.Request {
 	if len(validation.NameIsDNSSubdomain(name, false)) > 0 {
 		return nil

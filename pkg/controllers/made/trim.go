@@ -16,9 +16,9 @@ const maxAnnotation = 16 << 10
 // keys are those of the labels and annotations that controllers read.
 type keys []string
 
-// trim leaves of a Job or a pod what controllers read, so that what users write takes little
-// memory: a pod template may have a megabyte. Of what cannot be a controller's it leaves the
-// name alone, without the label: a Job that no object of Loadline controls, and a pod that no
+// trim keeps the parts of a Job or a pod that controllers read, so that users' data takes little
+// memory: a pod template may have a megabyte. Of an object that cannot be a controller's it keeps
+// only the name, without the label: a Job that no object of Loadline controls, and a pod that no
 // Job does. That is no proof, for owners can be forged as labels can.
 func (keys keys) trim(object any) (any, error) {
 	switch o := object.(type) {
@@ -76,7 +76,7 @@ func (keys keys) of(all map[string]string) map[string]string {
 	return kept
 }
 
-// containers returns what says why a container does not start, or has ended.
+// containers returns the fields that say why a container does not start, or has ended.
 func containers(all []corev1.Container) []corev1.Container {
 	kept := make([]corev1.Container, len(all))
 	for i := range all {

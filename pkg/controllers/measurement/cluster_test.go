@@ -41,11 +41,11 @@ import (
 // tick is how finely the simulated nodes are looked at.
 const tick = 100 * time.Millisecond
 
-// simulation is a cluster whose nodes do what the contention model says: probes and
-// targets run, slow each other down, and report.
+// simulation is a cluster whose nodes behave as the contention model says: probes and targets run, slow each other
+// down, and report.
 type simulation struct {
 	client.Client
-	cache      client.Client // what the controller reads, see shared
+	cache      client.Client // the controller's reads, see shared
 	t          *testing.T
 	reconciler *Reconciler
 	clock      *clocktesting.FakePassiveClock
@@ -63,7 +63,7 @@ type simulation struct {
 	neutral time.Duration
 	// background are the vectors of pods that run from the start, by app label.
 	background map[string]loading.Vector
-	// self is what probes say of two of them.
+	// self is the dilation of a probe beside its own copy, as probes report it.
 	self map[string]float64
 	// overlap, if set, is the loading of the target at every resource.
 	overlap float64
@@ -76,12 +76,13 @@ type simulation struct {
 	bootID string
 
 	running map[types.UID]*process
-	// others are the vectors of the pods of the background, by node, and predicted
-	// the dilations by what is on a node.
+	// others are the vectors of the background pods, by node, and predicted the dilations by the set of processes
+	// on a node.
 	others    map[string][]loading.Vector
 	predicted map[string]*shared
-	// Hooks: what becomes of a pod that is about to run (false: nothing, it stays
-	// as the hook left it), and what the containers of a pod say.
+	// Hooks. before handles a pod that is about to run and reports whether it runs (false leaves the pod as the
+	// hook left it); says gives the output of a pod's
+	// containers.
 	before func(pod *corev1.Pod) bool
 	says   func(pod *corev1.Pod, container, message string) string
 	// hypervisor says which share of the processors it takes at a time; nil is none.
@@ -89,17 +90,17 @@ type simulation struct {
 	serial     int
 }
 
-// shared is how processes of a node fare: their dilations, and by how much longer each computes because of
+// shared holds the dilations of the processes of a node, and the time that each computes longer because of
 // interference, in its own times.
 type shared struct{ dilations, longer []float64 }
 
-// process is what runs in a pod.
+// process is the process of a pod.
 type process struct {
 	pod     *corev1.Pod
 	vector  loading.Vector
 	begin   time.Time
 	left    time.Duration // of the work of a target, alone
-	whole   time.Duration // of a target: what it was to begin with
+	whole   time.Duration // of a target: its initial work
 	longer  float64       // of a target: by how much longer it computed, in own times
 	end     time.Time     // of a probe
 	speed   float64       // of a probe, units per second of all its workers
@@ -138,8 +139,8 @@ func newSimulation(t *testing.T, objects ...client.Object) *simulation {
 	return s
 }
 
-// shared lists from the cache. A plan only reads the nodes and profiles of a cluster, of
-// which there may be many: none may be copied.
+// shared lists from the cache. A plan only reads the nodes and profiles of a cluster, of which there may be many:
+// none may be copied.
 func (s *simulation) shared(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 	options := (&client.ListOptions{}).ApplyOptions(opts)
 	switch list.(type) {
@@ -238,8 +239,7 @@ func (s *simulation) pass(d time.Duration) {
 	}
 }
 
-// step does what the Job controller, the scheduler and the kubelets do, and tells
-// whether a pod changed.
+// step acts for the Job controller, the scheduler and the kubelets, and reports whether a pod changed.
 func (s *simulation) step() bool {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -390,7 +390,7 @@ func resourceOf(job string) string {
 	return job
 }
 
-// run lets what runs go on for a tick, and tells whether something ended.
+// run advances all processes by a tick, and reports whether one ended.
 func (s *simulation) run() bool {
 	s.t.Helper()
 	changed := false
@@ -429,7 +429,7 @@ func (s *simulation) run() bool {
 	return changed
 }
 
-// keyOf tells vectors apart.
+// keyOf returns a key of the vectors.
 func keyOf(vectors []loading.Vector) (key []byte) {
 	for _, v := range vectors {
 		for _, d := range v {
@@ -443,7 +443,7 @@ func keyOf(vectors []loading.Vector) (key []byte) {
 	return key
 }
 
-// progress lets a process go on for a tick, and tells whether it ended.
+// progress advances a process by a tick, and reports whether it ended.
 func (s *simulation) progress(p *process, dilation float64) bool {
 	stolen := 0.0
 	if s.hypervisor != nil {
@@ -480,8 +480,8 @@ func (s *simulation) endTarget(ctx context.Context, p *process) {
 	s.end(ctx, p, probejob.WatchContainer, string(message))
 }
 
-// computed returns how long the threads of a target ran, in nanoseconds, 0 where the simulation does not know: of a
-// target without interference.
+// computed returns the running time of a target's threads, in nanoseconds, 0 where the simulation does not have it:
+// of a target without interference.
 func (s *simulation) computed(p *process) int64 {
 	if !slices.ContainsFunc(p.vector, func(d loading.Demand) bool { return d.Effect != nil }) {
 		return 0

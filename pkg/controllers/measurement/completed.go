@@ -60,7 +60,7 @@ func (p *completed) endRound(m *v1alpha1.MeasurementProgress) plan {
 	return plan{status: p.status(m, p.measurements, p.progress(message)), memory: p.memory, again: atOnce}
 }
 
-// known says what is known so far: "cpu 0.58 ± 0.02, disk 0.41 ± 0.03".
+// known describes the results so far: "cpu 0.58 ± 0.02, disk 0.41 ± 0.03".
 func (s *settings) known(result experiment.Result) string {
 	parts := make([]string, len(result.Components))
 	for i, c := range result.Components {

@@ -63,7 +63,7 @@ func replaced(results []v1alpha1.MeasuredVector, v v1alpha1.MeasuredVector) []v1
 	return all
 }
 
-// advice says what to do about resources, by index, that their probes do not keep busy.
+// advice recommends an action for resources, by index, that their probes do not keep busy.
 func (p *concluded) advice(m *v1alpha1.MeasurementProgress, resources []int) string {
 	parts := make([]string, len(resources))
 	for i, index := range resources {

@@ -31,7 +31,7 @@ type Reconciler struct {
 	Made     client.Reader
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
-	// Probes say what probes run.
+	// Probes are the settings of the probes' Jobs.
 	Probes *probejob.Settings
 	// Slots are shared with the other controllers that measure on nodes.
 	Slots *slots.Slots
@@ -93,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: next.again, Priority: new(0)}, nil
 }
 
-// cluster returns what reads and writes the Jobs of measurements.
+// cluster returns the client that reads and writes the Jobs of measurements.
 func (r *Reconciler) cluster() probejob.Cluster {
 	return probejob.Cluster{Client: r.Client, API: r.API, Made: r.Made, FieldOwner: fieldOwner}
 }
@@ -103,7 +103,7 @@ func ownerOf(p *v1alpha1.WorkloadProfile) slots.Owner {
 	return slots.Owner{Namespace: p.Namespace, UID: p.UID}
 }
 
-// forget drops what is kept of a profile that is not measured.
+// forget drops the memory of a profile that is not measured.
 func (r *Reconciler) forget(request reconcile.Request) {
 	r.memories.Forget(request.NamespacedName)
 	r.templates.Forget(request.NamespacedName)
@@ -169,7 +169,8 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	return r.cluster().Change(ctx, in.now.Time, changes)
 }
 
-// write writes the status with its events, if it changes, and counts what the plan ends.
+// write writes the status with its events, if it changes, and counts the steps and measurements
+// that the plan ends.
 func (r *Reconciler) write(ctx context.Context, in *input, p plan) error {
 	after := in.profile.DeepCopy()
 	p.status.DeepCopyInto(&after.Status)

@@ -18,17 +18,16 @@
 // status.measurements when the estimate is precise enough, or when rounds or time are
 // used up.
 //
-// The estimation is that of package experiment, on plain samples: what the probe and the
-// observers of a step reported is read into an experiment.Sample (reading.go), which the
-// status holds as a v1alpha1.MeasurementSample (experiment.go converts, both ways), and an
-// experiment.Result becomes a v1alpha1.MeasuredVector (result.go).
+// The estimation is that of package experiment, on plain samples: the reports of a step's probe and
+// observers are read into an experiment.Sample (reading.go), which the status holds as a
+// v1alpha1.MeasurementSample (experiment.go converts, both ways), and an experiment.Result becomes
+// a v1alpha1.MeasuredVector (result.go).
 //
-// The controller works in three steps: gathering ([input]) reads the profile, the nodes and
-// what runs there; the [phase] that the measurement is in decides on a [plan], purely; acting
-// carries it out. All that it has to know from one plan to the next is in the status and in
-// the Jobs themselves, whose names follow from the status, so that a manager that starts
-// again goes on where another stopped. A plan either goes on to another step in the
-// status or brings the Jobs in line with the current one, never both: what this does
-// not need is deleted, what it needs is applied. The one thing kept in memory is how
-// long to wait after a failure.
+// The controller works in three steps: gathering ([input]) reads the profile, the nodes and their
+// pods; the current [phase] of the measurement decides on a [plan], purely; acting carries it out.
+// All state between plans is in the status and in the Jobs themselves, whose names follow from the
+// status, so that a manager that restarts continues where another stopped. A plan either goes on to
+// another step in the status or brings the Jobs in line with the current one, never both: it
+// deletes the Jobs that the step does not need and applies those that it needs. The only thing kept
+// in memory is the time to wait after a failure.
 package measurement

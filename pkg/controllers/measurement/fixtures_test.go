@@ -58,7 +58,7 @@ func targetJob() *batchv1.Job {
 	}
 }
 
-// worker is a node with so many cores.
+// worker is a node with the given number of cores.
 func worker(name string, cores int, labels ...string) *corev1.Node {
 	n := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{}},

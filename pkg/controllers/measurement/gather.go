@@ -22,14 +22,14 @@ import (
 type freshness int
 
 const (
-	// pastCaches reads what a step depends on from the API server.
+	// pastCaches reads the inputs of a step from the API server.
 	pastCaches freshness = iota
-	// fromCaches reads what is watched from caches, and what is not at most every
-	// [recently]: good enough to go on waiting.
+	// fromCaches reads watched objects from caches, and others at most every [recently]: fresh
+	// enough to keep waiting.
 	fromCaches
 )
 
-// gather reads what the plan for a profile depends on.
+// gather reads the inputs of the plan for a profile.
 func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, how freshness) (*input, error) {
 	in := newInput(p, r.Probes, metav1.NewTime(r.Clock.Now()))
 	var err error
@@ -60,14 +60,14 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, ho
 	return in, r.gatherStep(ctx, in)
 }
 
-// gatherNodes reads the nodes that the spec chooses, and the profiles that say what
-// they are like. They are the cache's own, which must not be changed.
+// gatherNodes reads the nodes that the spec chooses, and their profiles. They belong to the cache
+// and must not be changed.
 func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snapshot, error) {
 	args, err := config.LoadDilationArgs(nil) // the rules for pods without a profile
 	if err != nil {
 		return nil, err
 	}
-	index := profile.NewIndex(args.Requests, logr.Discard()) // other controllers say what is wrong with a profile
+	index := profile.NewIndex(args.Requests, logr.Discard()) // other controllers report the faults of a profile
 	var classes v1alpha1.NodeProfileList
 	if err := r.Client.List(ctx, &classes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing node profiles: %w", err)
@@ -136,7 +136,7 @@ func newNode(object *corev1.Node, resources []probed, snapshot *profile.Snapshot
 	return n
 }
 
-// gatherSurroundings looks what runs on the nodes that matter for the next step.
+// gatherSurroundings reads the pods of the nodes that matter for the next step.
 func (r *Reconciler) gatherSurroundings(ctx context.Context, in *input, snapshot *profile.Snapshot, how freshness) error {
 	if in.settings.target == nil {
 		if err := r.gatherFollowers(ctx, in, snapshot, how); err != nil {
@@ -212,7 +212,7 @@ func (r *Reconciler) look(ctx context.Context, in *input, n *node, snapshot *pro
 	return nil
 }
 
-// glance is look where what was seen a moment ago will do, too.
+// glance is look, except that a recent reading of the node is good enough.
 func (r *Reconciler) glance(ctx context.Context, in *input, n *node, snapshot *profile.Snapshot) error {
 	if n.looked {
 		return nil
@@ -224,8 +224,8 @@ func (r *Reconciler) glance(ctx context.Context, in *input, n *node, snapshot *p
 	return r.look(ctx, in, n, snapshot)
 }
 
-// gatherStep reads which step is going on, and the outcomes of its Jobs. Those that the
-// cache may not know of yet are looked for past it.
+// gatherStep reads the current step, and the outcomes of its Jobs. It reads Jobs that the cache may
+// not have yet from the API server.
 func (r *Reconciler) gatherStep(ctx context.Context, in *input) error {
 	m := in.profile.Status.Measuring
 	if m == nil || in.noTemplate != "" {

@@ -74,12 +74,12 @@ func (p *idle) start(class string, where site, memory memory) plan {
 	}
 }
 
-// conclusion says what there is when nothing is going on, and why not more.
+// conclusion describes the results when no step runs, and why there are not more.
 func (p *idle) conclusion(classes, covered []string, first *obstacle) finding {
 	found, imprecise := p.describe(p.measurements, covered)
 	if first == nil && len(classes) == 0 {
 		first = p.noSite()
-		if p.allFresh(covered) { // what is known holds, wherever its nodes are
+		if p.allFresh(covered) { // results hold, wherever their nodes are
 			found, first = found+"; "+first.message, nil
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
-// task is what is to be measured, at a time.
+// task is one measurement to do: its subject and its time.
 type task struct {
 	profile  *v1alpha1.WorkloadProfile
 	settings *settings // nil where no measurement is asked for
@@ -29,7 +29,7 @@ func (t *task) elapsed() float64 {
 	return t.now.Sub(t.profile.Status.Measuring.StartTime.Time).Seconds()
 }
 
-// input is what a plan depends on: gathered once, and only read then.
+// input holds the inputs of a plan: gathered once, and only read afterwards.
 type input struct {
 	*task
 	*sites

@@ -19,7 +19,7 @@ func withInterference(m *v1alpha1.Measurement) {
 }
 
 // onTwoCores is a simulation of a target that interferes at the memory of nodes where two standard jobs slow each other
-// down so many times.
+// down by the factor self.
 func onTwoCores(t *testing.T, self float64, nodes ...*corev1.Node) *simulation {
 	s := newSimulation(t, filecomp(withInterference), targetJob())
 	for _, n := range nodes {
@@ -66,8 +66,8 @@ func TestInterferenceIsMeasuredByStandardJobsOfFourPressures(t *testing.T) {
 	s.nothingLeft()
 }
 
-// On a node where standard jobs do not notice each other there is nothing to measure: the first round says so, and the
-// rest is measured as ever.
+// On a node where standard jobs do not slow each other down there is nothing to measure: the first round says so, and
+// the other resources are measured as usual.
 func TestWhereNothingInterferesTheVectorIsMeasuredAndSaysSo(t *testing.T) {
 	t.Parallel()
 	s := onTwoCores(t, 1.01, worker("worker-1", 2))

@@ -23,20 +23,19 @@ const (
 	// startUp is how long a pod may take until its processes begin. It has run alone
 	// before, so that its image is there.
 	startUp = 8 * time.Second
-	// check is how long a probe looks whether it keeps its resource busy, and
-	// checkRequests how long one that waits for it does: it counts requests, of which
-	// slow resources serve few, and what it finds scales the dilations of all rounds.
+	// check is the time for which a probe checks whether it keeps its resource busy, and checkRequests that of a probe
+	// that waits for its resource: it counts requests, of which slow resources serve few, and its result scales the
+	// dilations of all rounds.
 	check, checkRequests = 2 * time.Second, 10 * time.Second
-	// slack is added to what Jobs may take, for their pods to end.
+	// slack is added to the time limit of Jobs, for their pods to end.
 	slack = time.Minute
 	// longest is how long a probe can run.
 	longest = time.Hour
-	// margin is by how much a target may take longer than expected.
+	// margin is the factor by which a target may take longer than expected.
 	margin = 1.2
 	// mostInflation is how many times longer a target is expected to compute beside a standard job that presses on it.
 	mostInflation = 2
-	// longer is by how much a probe runs longer for each time before that it ended
-	// before the target did.
+	// longer is the factor of a probe's time for each earlier time that it ended before the target did.
 	longer = 1.5
 )
 
@@ -92,8 +91,8 @@ func requested(spec *corev1.PodSpec) int64 {
 	return requests.Cpu().MilliValue()
 }
 
-// limitRequests lowers what the containers of a pod ask for, in proportion, if together they
-// ask for more than so much CPU, in thousandths.
+// limitRequests lowers the CPU requests of a pod's containers, in proportion, if their sum exceeds the limit, in
+// thousandths.
 func limitRequests(spec *corev1.PodSpec, most int64) {
 	total := requested(spec)
 	if total <= most {

@@ -112,7 +112,7 @@ func TestWhateverHappensAtWhateverStepItEndsWell(t *testing.T) {
 	}
 }
 
-// situation tells where a measurement is: which step, and how its pods fare.
+// situation describes the state of a measurement: its step, and the state of its pods.
 func (s *simulation) situation() string {
 	s.t.Helper()
 	where := ""
@@ -341,8 +341,8 @@ func TestAResultOutlivesItsNodes(t *testing.T) {
 	}
 }
 
-// Who waits for another measurement is told to wait, by the condition alone; who waits for
-// other pods is told whose, and never that these are our own.
+// A measurement that waits for another measurement says so in the condition alone; one that waits
+// for other pods names them, and never names its own.
 func TestWhatIsWaitedForIsSaid(t *testing.T) {
 	t.Parallel()
 	probe := func(of string) *corev1.Pod {

@@ -11,7 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/model/experiment"
 )
 
-// measuring is a measurement in progress, and what all of its phases may come to.
+// measuring is a measurement in progress, with the methods that its phases share.
 type measuring struct{ *input }
 
 // describeStep says which step is going on.
@@ -55,11 +55,11 @@ func (g *measuring) outOfTime() plan {
 	return (&concluded{g, m, result, *m.Round - 1}).plan()
 }
 
-// pauseAfter returns how long a step is left alone after its nth attempt was lost: 5, 10,
-// 20 and 40 s, so that what comes back soon, such as a container runtime, is there again.
+// pauseAfter returns the pause of a step after its nth attempt was lost: 5, 10, 20 and 40 s, so that
+// a cause that is soon over, such as a restart of the container runtime, is over by then.
 func pauseAfter(n int32) time.Duration { return 5 * time.Second << (n - 1) }
 
-// experiment returns what is measured, where the measurement takes place.
+// experiment returns the experiment of the measurement, on its node.
 func (g *measuring) experiment() experiment.Experiment {
 	e := experiment.Experiment{Service: g.settings.target == nil, Copies: g.settings.copies, Interference: g.settings.interferenceNames()}
 	for i := range g.settings.resources {
@@ -72,8 +72,8 @@ func (g *measuring) experiment() experiment.Experiment {
 	return e
 }
 
-// correct returns the samples of a measurement with those of its round corrected for the
-// neighbours. They stay as they are if its node is no longer there.
+// correct returns the samples of a measurement with those of its round corrected for the neighbours.
+// They are unchanged if its node no longer exists.
 func (g *measuring) correct(m *v1alpha1.MeasurementProgress) ([]v1alpha1.MeasurementSample, error) {
 	n := g.node(m.Node)
 	if n == nil {

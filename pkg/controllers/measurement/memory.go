@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
-// memory is what is kept from one plan to the next besides the status.
+// memory is the state kept between plans besides the status.
 type memory struct {
 	// setbacks are the failures that are waited after, by class of nodes.
 	setbacks map[string]probejob.Failure
@@ -68,8 +68,8 @@ var failures = []string{
 	v1alpha1.ReasonInconsistent, v1alpha1.ReasonInterrupted,
 }
 
-// recall returns what is remembered of a profile. A manager that has just started
-// finds a failure in the condition, and treats it as one of this moment.
+// recall returns the memory of a profile. A manager that has just started finds a failure in the
+// condition, and treats it as one of this moment.
 func recall(memories *probejob.Memory[memory], in *input) memory {
 	if known, ok := memories.Recall(in.profile); ok {
 		return known
@@ -88,7 +88,7 @@ func recall(memories *probejob.Memory[memory], in *input) memory {
 	return memory{}
 }
 
-// looks are what was seen of nodes lately. The zero value is empty.
+// looks are the recent readings of nodes. The zero value is empty.
 type looks struct {
 	mu sync.Mutex
 	at map[string]look
@@ -100,7 +100,7 @@ type look struct {
 	when time.Time
 }
 
-// recently is for how long a look counts where a site is looked for.
+// recently is the time for which a look counts where a site is looked for.
 const recently = 10 * time.Second
 
 func (l *looks) keep(node string, pods []corev1.Pod, now time.Time) {

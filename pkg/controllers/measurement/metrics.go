@@ -49,7 +49,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// count counts what a plan ends.
+// count counts the steps and measurements that a plan ends.
 func (m *Metrics) count(p plan) {
 	m.rounds.Add(float64(p.rounds))
 	if p.ended == nil {

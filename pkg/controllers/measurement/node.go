@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// node is a node that the measurement may take place on, and what runs there.
+// node is a node that the measurement may take place on, with its pods.
 type node struct {
 	object *corev1.Node
 	// class is the NodeProfile that it follows, or v1alpha1.NoNodeProfile.
@@ -27,13 +27,13 @@ type node struct {
 	followers int
 	weight    int64
 
-	// looked reports whether what follows is known.
+	// looked reports whether the following fields are set.
 	looked bool
 	// pods are all pods on the node, also those that have ended.
 	pods probejob.Pods
-	// neighbours are the vectors of the pods there that are neither ours nor
-	// followers of the profile, as far as any resource goes; resources are the
-	// names of their components and capacity the servers of these.
+	// neighbours are the vectors of the pods there that are neither ours nor followers of the
+	// profile; resources are the names of their components and capacity the servers of these
+	// resources.
 	neighbours []loading.Vector
 	resources  []string
 	capacity   []int
@@ -54,7 +54,7 @@ func (n *node) usable() (ok bool, why string) {
 	return probejob.Usable(n.object)
 }
 
-// alive reports whether what runs on the node goes on running, and if not, why.
+// alive reports whether the pods on the node keep running, and if not, why.
 func (n *node) alive() (ok bool, why string) {
 	if n == nil {
 		return false, "it is no longer there"
@@ -81,8 +81,8 @@ func (n *node) quiet(s *sites, withFollowers bool) (ok bool, why string) {
 // other pods: a measurement waits for them.
 func (n *node) measuredByOthers() bool { return !probejob.AllEnded(n.pods.Measured) }
 
-// leftover returns the name of a pod of ours on the node that has not ended and
-// belongs to none of these Jobs, "" for none.
+// leftover returns the name of a pod of ours on the node that has not ended and belongs to none of
+// these Jobs, "" for none.
 func (n *node) leftover(jobs map[string]bool) string {
 	for i := range n.pods.Own {
 		if pod := &n.pods.Own[i]; !probejob.Ended(pod) && !jobs[metav1.GetControllerOf(pod).Name] {

@@ -58,7 +58,7 @@ func (g *measuring) phase() phase {
 // stopped is the phase of a profile that asks for no measurement.
 type stopped struct{ *input }
 
-// plan ends what is no longer asked for, and forgets what was found.
+// plan ends the steps that are no longer asked for, and drops the results.
 func (s *stopped) plan() plan {
 	p := plan{status: *s.profile.Status.DeepCopy(), remove: s.jobsBut(nil)}
 	if p.status.Measuring != nil {

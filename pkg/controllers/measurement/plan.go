@@ -17,22 +17,22 @@ import (
 const (
 	// atOnce is when to look again after a change of the status.
 	atOnce = time.Nanosecond
-	// recheckAfter is when to look again at what is not watched: whether others
-	// measure, what keeps pods from beginning, what runs on which node.
+	// recheckAfter is the time until state that is not watched is read again: other measurements,
+	// the obstacles that keep pods from starting, the pods of each node.
 	recheckAfter = 10 * time.Second
 	// maxAttempts is how many times a step is begun.
 	maxAttempts = 5
 	// firstRetry and lastRetry bound the time between a failure and the next try. It
 	// doubles each time.
 	firstRetry, lastRetry = 10 * time.Minute, 24 * time.Hour
-	// soFar comes between what is wrong and what is known all the same.
+	// soFar stands between an obstacle and the results so far.
 	soFar = "; so far "
 	// maxSamples is how many samples the status holds.
 	maxSamples = 500
 )
 
-// plan is what to do: write the status, then delete and apply Jobs. Each function that
-// decides returns a whole plan, and nothing changes it afterwards.
+// plan holds the actions: write the status, then delete and apply Jobs. Each function that decides
+// returns a whole plan, and nothing changes it afterwards.
 type plan struct {
 	status v1alpha1.WorkloadProfileStatus
 	remove []*batchv1.Job
@@ -65,14 +65,13 @@ const (
 	reasonAbandoned = "Abandoned" // it asks for another one
 )
 
-// finding is what the condition Measured says.
+// finding is the content of the condition Measured.
 type finding struct {
 	measured        bool
 	reason, message string
 }
 
-// sooner returns the earlier of two times to look again, of which those that are not above
-// 0 are never.
+// sooner returns the earlier of two times to read again; a time that is not above 0 means never.
 func sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return max(b, 0)
@@ -98,8 +97,8 @@ func (in *input) progress(text string) finding {
 	return finding{false, v1alpha1.ReasonMeasuring, text}
 }
 
-// status returns the status with what is being measured, the results, and what the
-// condition Measured says.
+// status returns the status with the measurement in progress, the results, and the condition
+// Measured.
 func (in *input) status(m *v1alpha1.MeasurementProgress, results []v1alpha1.MeasuredVector, found finding) v1alpha1.WorkloadProfileStatus {
 	all := in.profile.Status
 	all.Measuring, all.Measurements = m, results
@@ -115,7 +114,7 @@ func (in *input) status(m *v1alpha1.MeasurementProgress, results []v1alpha1.Meas
 	return all
 }
 
-// unchanged returns the status as it is, without results of classes that are gone.
+// unchanged returns the present status, without results of classes that no longer exist.
 func (in *input) unchanged() v1alpha1.WorkloadProfileStatus {
 	all := in.profile.Status
 	all.Measurements = in.measurements

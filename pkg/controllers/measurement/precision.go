@@ -13,9 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/model/probing"
 )
 
-// reportedError returns a half width as results report it: in thousandths, rounded up, so
-// that none looks more precise than it is. What is compared with the precision asked for is
-// what is reported.
+// reportedError returns a half width for a result: in thousandths, rounded up, so that none looks
+// more precise than it is. The reported number is the one compared with the precision asked for.
 func reportedError(e probing.Estimate) float64 { return math.Ceil(e.Error*1000-1e-6) / 1000 }
 
 // precise reports whether a result is as precise as was asked for after a number of rounds.
@@ -82,8 +81,8 @@ type shortfall struct {
 	interval
 }
 
-// shortfalls returns what is less precise in a result than was asked for. A loading that is
-// the pressure, as of a service, is named once.
+// shortfalls returns the components of a result that are less precise than asked for. A loading
+// that equals the pressure, as of a service, is named once.
 func shortfalls(m *v1alpha1.MeasuredVector, precision float64) []shortfall {
 	var all []shortfall
 	for _, r := range m.Resources {
@@ -98,13 +97,12 @@ func shortfalls(m *v1alpha1.MeasuredVector, precision float64) []shortfall {
 	return all
 }
 
-// lessPrecise says what is wider than the precision asked for, with as many digits as it
-// takes to distinguish each of them from that: "the pressure of cpu, 0.94 ± 0.07, is less precise
-// than ± 0.05".
+// lessPrecise names the components that are wider than the precision asked for, with enough digits
+// to distinguish each from it: "the pressure of cpu, 0.94 ± 0.07, is less precise than ± 0.05".
 func lessPrecise(all []shortfall, precision float64) string {
 	digits := minDigits
 	for digits < 9 && math.Abs(math.Round(precision*math.Pow10(digits))-precision*math.Pow10(digits)) > 1e-6 {
-		digits++ // the precision prints as it was asked for
+		digits++ // the precision prints as the user wrote it
 	}
 	for _, s := range all {
 		for wider(s.err, precision) && digits < 9 && decimal(s.err, digits) == decimal(precision, digits) {

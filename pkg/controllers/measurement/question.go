@@ -12,11 +12,10 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// condense returns what identifies a question: the template of the target's pods,
-// nil without a target; the measurement as it is asked for, but for where and how
-// often; and the servers that the class of nodes is said to have, by resource. The
-// labels of the template are left out, since the copies do not have them and a Job
-// has one of its own that is new each time.
+// condense returns a string that identifies a question: the template of the target's pods, nil
+// without a target; the measurement's spec, except where and how often; and the declared servers of
+// the class of nodes, by resource. The labels of the template are left out, since the copies do not
+// have them and a Job has a new one of its own each time.
 func condense(m *v1alpha1.Measurement, template *corev1.PodTemplateSpec, servers map[string]int) (string, error) {
 	how := m.DeepCopy()
 	how.Nodes, how.ValidSeconds = nil, nil
@@ -32,7 +31,7 @@ func condense(m *v1alpha1.Measurement, template *corev1.PodTemplateSpec, servers
 	return hex.EncodeToString(hash[:16]), nil
 }
 
-// setQuestions sets what is asked about each class of nodes, if there is a template.
+// setQuestions sets the question for each class of nodes, if there is a template.
 func (in *input) setQuestions() error {
 	if in.noTemplate != "" {
 		return nil

@@ -13,12 +13,12 @@ import (
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
-// reading is what the Jobs of a step reported that ended well.
+// reading holds the reports of a step's Jobs that ended well.
 type reading struct {
 	step  *step
 	round int
 	probe *result.Run // nil without one
-	// watches are what the observers of the target's runs, or of its copies, saw.
+	// watches are the reports of the observers of the target's runs, or of its copies.
 	watches []result.Watch
 	// alone is how long the target took alone in this round, and latest when it last ran
 	// alone, in nanoseconds; 0 where it did not.
@@ -84,7 +84,7 @@ func (r *reading) ofCopies(sample experiment.Sample) (experiment.Sample, *flaw) 
 		elapsed += float64(w.End-w.Begin) / float64(len(r.watches))
 	}
 	together := float64(to-from) * mean / elapsed
-	done := r.latest - (mean - together) // what a copy did while all were there, in its own time
+	done := r.latest - (mean - together) // the work that a copy did while all were present, in its own time
 	if together < mean/2 || done <= 0 {
 		return sample, &flaw{reason: v1alpha1.ReasonTargetFailed, message: fmt.Sprintf(
 			"the copies ran together for %v only, of %v: they are too short to begin at once", seconds(together), seconds(mean))}

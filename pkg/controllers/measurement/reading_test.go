@@ -8,9 +8,9 @@ import (
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
-// A target that idles for 4 s and computes for 7.8 s, and a probe of the CPU, on a
-// processor of which an observer takes a fortieth. While the target can run it has half of
-// the rest: beside the probe it takes 20 s instead of 19.6 s.
+// A target that idles for 4 s and computes for 7.8 s, and a probe of the CPU, on a processor of
+// which an observer takes a fortieth. While the target can run it has half of the rest: beside the
+// probe it takes 20 s instead of 19.6 s.
 func TestTheObserverIsNoContention(t *testing.T) {
 	t.Parallel()
 	const (

@@ -7,9 +7,9 @@ import (
 // A target that ends soon is run again and again within a step, one run after the
 // other, until it has been seen for long enough. Its times are those of one run.
 const (
-	// enough is for how long a target must have run within a step: many times the
-	// tenths of a second by which processes begin sooner or later, and the periods
-	// by which schedulers and disks share.
+	// enough is the least time that a target must have run within a step: many times the tenths of
+	// a second by which processes begin sooner or later, and the periods by which schedulers and
+	// disks share.
 	enough = 10 * time.Second
 	// maxRuns is how often a target runs at most within a step.
 	maxRuns = 12

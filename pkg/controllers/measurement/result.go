@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/model/experiment"
 )
 
-// measuredInterference returns what was measured at an interference resource in the form of the status.
+// measuredInterference returns the result at an interference resource in the form of the status.
 func measuredInterference(i experiment.Interference) v1alpha1.MeasuredInterference {
 	all := v1alpha1.MeasuredInterference{Name: i.Name, Pressure: rounded(i.Pressure.Value)}
 	if !math.IsInf(i.Pressure.Error, 1) {

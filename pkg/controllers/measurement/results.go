@@ -13,18 +13,17 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// results are what was measured of the classes of nodes, and what is asked about them.
+// results are the results for the classes of nodes, and the present question for each.
 type results struct {
 	*task
 	*sites
 	// measurements are the results of classes that there are.
 	measurements []v1alpha1.MeasuredVector
-	// questions are what is asked about the classes of the nodes, none while there is
-	// no template.
+	// questions are the present questions, by class of the nodes, none while there is no template.
 	questions map[string]string
 }
 
-// result returns what was measured of a class, nil for nothing.
+// result returns the result for a class, nil for none.
 func (r *results) result(class string) *v1alpha1.MeasuredVector {
 	all := r.measurements
 	i := slices.IndexFunc(all, func(m v1alpha1.MeasuredVector) bool { return m.NodeProfile == class })
@@ -34,9 +33,9 @@ func (r *results) result(class string) *v1alpha1.MeasuredVector {
 	return &all[i]
 }
 
-// covered returns the classes that the condition is about, in order: those that can be
-// measured on, and those whose result stays in use while none of their nodes can be, such
-// as one that is down, or that was removed as the last of those chosen.
+// covered returns the classes that the condition covers, in order: those that can be measured on, and
+// those whose result stays in use while none of their nodes can be measured on, such as one that is down,
+// or that was removed as the last of those chosen.
 func (r *results) covered(all []v1alpha1.MeasuredVector) []string {
 	classes := sets.New(r.classes()...)
 	for i := range all {
@@ -84,8 +83,8 @@ func (r *results) measured(all []v1alpha1.MeasuredVector) bool {
 	return len(classes) > 0
 }
 
-// describe says what was measured of some classes, "" for nothing, and what of it is less
-// precise than was asked for.
+// describe lists the results for some classes, "" for none, and their components that are less precise
+// than asked for.
 func (r *results) describe(all []v1alpha1.MeasuredVector, classes []string) (found string, imprecise bool) {
 	all = slices.DeleteFunc(slices.Clone(all), func(m v1alpha1.MeasuredVector) bool { return !slices.Contains(classes, m.NodeProfile) })
 	var parts, less []string

@@ -122,7 +122,7 @@ func (c *round) repeat(runs []run, target func(role string) *batchv1.Job) []run 
 		last := c.outcomes[runs[len(runs)-1].job.Name]
 		watch, err := result.ParseWatch(last.Messages[probejob.WatchContainer])
 		if last.State != probejob.Succeeded || err != nil {
-			return runs // what is wrong with the report is said when the step is over
+			return runs // the end of the step reports errors of the report
 		}
 		ran += time.Duration(watch.End - watch.Begin)
 		role := fmt.Sprintf("%s-%d", roleTarget, n)
@@ -154,7 +154,7 @@ func (c *round) dilation(s *step) float64 {
 	}
 }
 
-// probe returns what the probe of a step does.
+// probe returns the run of a step's probe.
 func (c *round) probe(s *step, node string) probejob.Run {
 	m := c.profile.Status.Measuring
 	r := probejob.Run{Job: s.resource.Job, Intensity: c.servers(s.resource), Peer: s.resource.Peer, Pressure: float64(s.percent) / 100}

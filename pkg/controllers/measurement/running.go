@@ -58,9 +58,9 @@ func (p *running) plan() plan {
 	}
 }
 
-// missing returns those Jobs of the step to apply that are not there: what an earlier plan
-// was kept from applying, and the target once the probe has run for a while. Until then
-// it returns how long to wait. Why is set where the target comes too late.
+// missing returns the Jobs of the step that do not exist and are to be applied: those that an
+// earlier plan failed to apply, and the target once the probe has run for a while. Until then it
+// returns the time to wait. Why is set where the target comes too late.
 func (p *running) missing() (apply []*batchv1.Job, memory memory, wait time.Duration, why string) {
 	memory = p.memory
 	for _, r := range p.runs {
@@ -92,8 +92,7 @@ func (p *running) lead() time.Duration {
 	return lead + p.probe(p.current(), p.profile.Status.Measuring.Node).Check
 }
 
-// disturbance says what happened on the node of the current step that makes it worthless,
-// "" for nothing.
+// disturbance names an event on the node of the current step that makes it worthless, "" for none.
 func (p *running) disturbance() string {
 	name, withFollowers := p.stepNode()
 	n := p.node(name)
@@ -123,7 +122,7 @@ func (p *running) disturbance() string {
 	return ""
 }
 
-// targetFailed says why a target did not end well, and what to do about it.
+// targetFailed says why a target did not end well, and recommends an action.
 func (p *running) targetFailed(o *probejob.Outcome) string {
 	timeout := int(p.settings.timeout.Seconds())
 	switch {

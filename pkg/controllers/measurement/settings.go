@@ -48,7 +48,7 @@ type probed struct {
 	MebiBytes       int32 // that a job of an interference resource touches, 0 for its own choice
 }
 
-// standard returns what is known of the standard job.
+// standard returns the standard job's description.
 func (r *probed) standard() result.StandardJob {
 	job, _ := result.FindJob(r.Job)
 	return job

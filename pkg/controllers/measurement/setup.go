@@ -80,7 +80,7 @@ func comesOrGoes() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
-// foreign passes what is not of a measurement.
+// foreign passes objects that do not belong to a measurement.
 func foreign() predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[probejob.MeasurementKey] == "" })
 }

@@ -102,7 +102,7 @@ func TestWhereAProbeOfTheDiskIsBetweenItsRequestsIsNoPartOfTheDisk(t *testing.T)
 	}
 }
 
-// What a processor is like does not matter: its time tells how slow a probe is.
+// The speed of a processor does not matter: its time measures how slow a probe is.
 func TestTheCPUOfAServiceIsMeasuredOnItsOwnNodeAlone(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(asService, only("cpu")), worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-2"))
@@ -142,9 +142,9 @@ func TestSeveralServersAndThreads(t *testing.T) {
 	s.nothingLeft()
 }
 
-// The neutral time is what the target takes alone, its threads waiting for each other.
-// The vector is of a thread that does not, and what is predicted of a pod alone is that
-// neutral time, not more.
+// The neutral time is the time of the target alone, with its threads waiting for each other. The
+// vector is that of a thread that does not wait, and the prediction for a pod alone is that neutral
+// time, not more.
 func TestThreadsThatCrowdANodeAreNotCountedTwice(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]loading.Vector{
@@ -212,7 +212,7 @@ func TestSeveralPodsOfAServiceOnANodePressTogether(t *testing.T) {
 	s.nothingLeft()
 }
 
-// neighbour is the profile of pods of somebody else.
+// neighbour is the profile of pods of another team.
 func neighbour() *v1alpha1.WorkloadProfile {
 	return &v1alpha1.WorkloadProfile{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: "cart", UID: "cart"},

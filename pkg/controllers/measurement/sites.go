@@ -46,8 +46,8 @@ type sites struct {
 	*task
 	// nodes are those that the spec chooses, by name.
 	nodes []*node
-	// taken are nodes where others measure, and full is true where others measure on as
-	// many as is allowed at once.
+	// taken are nodes where others measure, and full reports whether others measure on the maximum
+	// number of nodes.
 	taken sets.Set[string]
 	full  bool
 	// followers are the running pods that follow the profile.
@@ -192,7 +192,7 @@ func (s *sites) candidates(class string) []*node {
 	return all
 }
 
-// see takes note of what runs on a node.
+// see records the pods of a node.
 func (s *sites) see(n *node, pods probejob.Pods, snapshot *profile.Snapshot) {
 	n.looked, n.pods = true, pods
 	if !s.settings.correct {

@@ -7,7 +7,7 @@ import (
 	"loadline.dev/loadline/pkg/model/experiment"
 )
 
-// kind is what a step of a round does.
+// kind is the kind of a step of a round.
 type kind int
 
 const (

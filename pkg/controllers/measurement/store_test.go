@@ -24,8 +24,8 @@ import (
 )
 
 // newStore returns a fake client that serves typed objects as copies of those in its tracker, and creates the Jobs that are
-// applied: encoding all of them as JSON for each list, and keeping account of who manages which field, took three quarters of
-// the time of a measurement.
+// applied: encoding all of them as JSON for each list, and recording the manager of each field, took three quarters of the
+// time of a measurement.
 func newStore(t *testing.T, scheme *runtime.Scheme, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	tracker := clienttesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())
@@ -35,7 +35,7 @@ func newStore(t *testing.T, scheme *runtime.Scheme, objects ...client.Object) cl
 		WithInterceptorFuncs(interceptor.Funcs{Get: s.get, List: s.list, Apply: s.apply}).Build()
 }
 
-// store is what a fake client has.
+// store is the state of a fake client.
 type store struct {
 	scheme  *runtime.Scheme
 	tracker clienttesting.ObjectTracker
@@ -99,7 +99,7 @@ func fieldsOf(o client.Object) fields.Set {
 	}
 }
 
-// apply creates a Job. One that is there stays as it is: nothing else changes what is applied.
+// apply creates a Job. An existing one stays unchanged: nothing else changes applied Jobs.
 func (s store) apply(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {

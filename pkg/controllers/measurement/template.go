@@ -66,14 +66,15 @@ func (r *Reconciler) podTemplate(ctx context.Context, p *v1alpha1.WorkloadProfil
 	return template, nil
 }
 
-// seenTemplate is that of the target of a profile that waits, as it was read last. It is only read.
+// seenTemplate is the template of the target of a waiting profile, from the latest read. It is only
+// read.
 type seenTemplate struct {
 	uid             types.UID // of the target
 	resourceVersion string
 	template        *corev1.PodTemplateSpec
 }
 
-// isOf reports whether a template is that of an object as it is.
+// isOf reports whether a template is that of an object in its present state.
 func (s *seenTemplate) isOf(o client.Object) bool {
 	return s.uid == o.GetUID() && s.resourceVersion == o.GetResourceVersion()
 }

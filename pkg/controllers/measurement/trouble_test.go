@@ -17,7 +17,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// isTarget tells whether a pod is a copy of the target.
+// isTarget reports whether a pod is a copy of the target.
 func isTarget(pod *corev1.Pod) bool { return pod.Spec.Containers[0].Name != probejob.ProbeContainer }
 
 // waiting leaves a pod with a container that waits for something.
@@ -199,8 +199,8 @@ func (s *simulation) kill(whose, why string, n int) {
 	}
 }
 
-// What is killed from outside, or because its node ran out of memory, is run again after a
-// pause, an event tells of it, and the measurement ends well.
+// A pod that is killed from outside, or because its node ran out of memory, runs again after a
+// pause, an event reports it, and the measurement ends well.
 func TestAStepWhosePodsAreKilledIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

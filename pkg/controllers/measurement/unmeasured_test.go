@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
-// counting is a reader of the API server that counts what it is asked.
+// counting is a reader of the API server that counts the calls.
 type counting struct {
 	client.Reader
 	asked int

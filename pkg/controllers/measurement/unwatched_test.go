@@ -2,5 +2,5 @@
 
 package measurement
 
-// thinned is of how many situations one is simulated.
+// thinned is the divisor of the number of simulated situations.
 const thinned = 1

@@ -16,12 +16,11 @@ import (
 // wait, and not at the same time, which would conflict.
 const yieldFor = 2 * time.Second
 
-// wait carries out the plan for a profile that can only wait, by the caches alone: of
-// those that do, up to fifty in a namespace are looked at every ten seconds. It reports false where there is
-// more to do, which must not be decided on what may be out of date: where a measurement
-// goes on or can begin, where Jobs are left, and where what is not watched was not looked
-// at now and is not looked at again. A profile that has
-// changed since is not written to, and counts as having more to do.
+// wait carries out the plan for a profile that can only wait, by the caches alone: up to fifty such profiles
+// in a namespace are read every ten seconds. It reports false where there is more to do, which must not be
+// decided on stale data: where a measurement continues or can begin, where Jobs are left, and where state
+// that is not watched was not read now and will not be read again. A profile that has changed since is not
+// written to, and counts as having more to do.
 func (r *Reconciler) wait(ctx context.Context, request reconcile.Request, p *v1alpha1.WorkloadProfile) (again time.Duration, waits bool, err error) {
 	if p.Spec.Measurement == nil || p.Status.Measuring != nil || !p.DeletionTimestamp.IsZero() || r.active.has(request) {
 		return 0, false, nil

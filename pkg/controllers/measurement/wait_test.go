@@ -48,7 +48,7 @@ func (s *simulation) lookAtAll(n int) (again time.Duration) {
 	return again
 }
 
-// However many profiles wait, what they wait for is read once for all of them.
+// For any number of waiting profiles, the state that they wait for is read once.
 func TestProfilesThatWaitShareWhatIsRead(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -99,7 +99,7 @@ func TestOneOfTheProfilesThatWaitBeginsWhenANodeIsQuiet(t *testing.T) {
 	}
 }
 
-// behind is a cache that shows a profile as it was.
+// behind is a cache that shows an old state of a profile.
 type behind struct {
 	client.Client
 	was *v1alpha1.WorkloadProfile

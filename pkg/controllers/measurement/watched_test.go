@@ -2,6 +2,6 @@
 
 package measurement
 
-// thinned is of how many situations one is simulated: the race detector makes each
-// take several times as long, and sees in a few of them what it would see in all.
+// thinned is the divisor of the number of simulated situations: the race detector makes each take
+// several times as long, and finds in a few of them the same as in all.
 const thinned = 4

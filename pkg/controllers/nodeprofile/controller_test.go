@@ -23,8 +23,7 @@ import (
 
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// newReconciler returns a reconciler in a cluster with the objects, and what it
-// emits.
+// newReconciler returns a reconciler in a cluster with the objects, and its events.
 func newReconciler(t *testing.T, objects ...client.Object) (*nodeprofile.Reconciler, chan string) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -130,8 +129,8 @@ func TestAStatusThatSomebodyElseWroteMeanwhileIsDecidedOnAgain(t *testing.T) {
 	}
 }
 
-// calibratingAfterList is a client that writes what was calibrated once the
-// profiles have been listed.
+// calibratingAfterList is a client that writes calibrated values once the profiles have been
+// listed.
 type calibratingAfterList struct{ client.Client }
 
 func (c calibratingAfterList) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {

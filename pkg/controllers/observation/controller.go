@@ -42,7 +42,7 @@ const (
 	predictEvery = 2 * time.Minute
 )
 
-// Controller collects what gauges observed and writes it to the status of WorkloadProfiles.
+// Controller collects the observations of gauges and writes them to the status of WorkloadProfiles.
 type Controller struct {
 	Client   client.Client
 	Recorder events.EventRecorder
@@ -55,7 +55,7 @@ type Controller struct {
 	// is empty), ModeAdvise or ModeApply.
 	ObservedProfiles string
 
-	// Collected keeps what was observed for others to read, unless it is nil.
+	// Collected keeps the observations for others to read, unless it is nil.
 	Collected *collected.History
 
 	// Sites are set by SetupWithManager unless they are given.
@@ -70,7 +70,7 @@ type Controller struct {
 	// unprofiled holds the observations of workloads without a profile, in the namespaces that want them to have one.
 	unprofiled observations.History
 	modes      atomic.Pointer[modes]
-	wrong      map[string]string // what labels of namespaces say that is no mode
+	wrong      map[string]string // labels of namespaces that are no mode
 	// drifted is the last verdict on each key, recommended when its recommendation changed, and updated when statuses were
 	// written last.
 	drifted     map[observations.Key]bool
@@ -113,7 +113,7 @@ func (c *Controller) prepare(log logr.Logger) error {
 		return fmt.Errorf("reading the default rules for pods without a profile: %w", err)
 	}
 	c.log = log
-	c.index = profile.NewIndex(rules.Requests, logr.Discard()) // the conditions of profiles say what is wrong with them
+	c.index = profile.NewIndex(rules.Requests, logr.Discard()) // the conditions of profiles report their errors
 	c.drifted = map[observations.Key]bool{}
 	c.recommended = map[observations.Key]time.Time{}
 	c.predicted = map[string]time.Time{}
@@ -139,7 +139,7 @@ func (c *Controller) Start(ctx context.Context) error {
 	return c.collector().Start(ctx)
 }
 
-// collector returns what collects for the controller.
+// collector returns the collector of the controller.
 func (c *Controller) collector() *collect.Collector {
 	return &collect.Collector{Gauges: c.Sites.list, Token: c.token, Receiver: c, Clock: c.Clock, Log: c.log, Done: c.done}
 }
@@ -181,7 +181,7 @@ func (c *Controller) logRefused(refused []usage.Refusal) {
 	c.refused = refused
 }
 
-// Receive takes what one gauge observed.
+// Receive takes the observations of one gauge.
 func (c *Controller) Receive(ctx context.Context, o *collect.Observed) {
 	if c.Collected != nil {
 		c.Collected.Add(o)
@@ -191,7 +191,7 @@ func (c *Controller) Receive(ctx context.Context, o *collect.Observed) {
 	}
 }
 
-// take keeps what was observed of the pods of a node that follow profiles.
+// take keeps the observations of the pods of a node that follow profiles.
 func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 	node, pods, err := c.Sites.nodeWithPods(ctx, o.Node)
 	if err != nil {
@@ -226,7 +226,7 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 	return err
 }
 
-// takeUnprofiled keeps what was observed of a pod without a profile, if its workload shall have one.
+// takeUnprofiled keeps the observations of a pod without a profile, if its workload is to have one.
 func (c *Controller) takeUnprofiled(pod *corev1.Pod, s *observations.Sample, until time.Time) {
 	if s == nil || c.modes.Load().modeOf(pod.Namespace) == v1alpha1.ModeOff {
 		return

@@ -45,7 +45,7 @@ type site struct {
 	clock     *testingclock.FakeClock
 	collector *collect.Collector
 	events    chan string
-	// loading is what the gauge observes of the pods, in thousandths.
+	// loading is the loading of the pods that the gauge observes, in thousandths.
 	loading atomic.Int64
 	writes  int
 }

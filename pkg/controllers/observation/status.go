@@ -37,12 +37,12 @@ const (
 	dropAfter = observations.KeepUnseen
 	// maxClasses is how many classes of nodes a status shows.
 	maxClasses = 100
-	// noticeable is the difference of a loading, a spread or an error from which on it is written, and noticeablePart that of a
-	// number of threads, of which it is a part.
+	// noticeable is the least change of a loading, a spread or an error that is written, and noticeablePart that of a number of
+	// threads, as a fraction of it.
 	noticeable, noticeablePart = 0.02, 0.1
 )
 
-// update writes what was observed to the profiles to which it makes a difference.
+// update writes the observations to the profiles that they change.
 func (c *Controller) update(ctx context.Context) error {
 	now := c.Clock.Now()
 	if now.Sub(c.updated) < updateEvery {
@@ -77,7 +77,7 @@ func (c *Controller) update(ctx context.Context) error {
 		if p.Spec.Observation != nil {
 			c.showRecommended(&after.Status, p, verdicts, now)
 		}
-		if p.Spec.Observation != nil && p.Spec.Measurement == nil { // it follows what is observed
+		if p.Spec.Observation != nil && p.Spec.Measurement == nil { // it follows the observations
 			meta.RemoveStatusCondition(&after.Status.Conditions, v1alpha1.ConditionDrifted)
 		} else {
 			showDrift(&after.Status, p.Generation, verdicts, metav1.NewTime(now))
@@ -97,7 +97,7 @@ func (c *Controller) update(ctx context.Context) error {
 	return errors.Join(upkeep, err)
 }
 
-// showRecommended brings what a status recommends up to date.
+// showRecommended updates the recommendations of a status.
 func (c *Controller) showRecommended(status *v1alpha1.WorkloadProfileStatus, p *v1alpha1.WorkloadProfile, verdicts []observations.Verdict, now time.Time) {
 	for i := range status.Observations {
 		o := &status.Observations[i]
@@ -128,7 +128,7 @@ func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, see
 		}
 		use := w.On(s.name)
 		if use != nil && use.Observed != nil {
-			use = nil // it is what was observed
+			use = nil // it is the observed vector
 		}
 		v := observations.Judge(s.name, use, s.summary, before)
 		if v.Judged {
@@ -177,8 +177,8 @@ func show(status *v1alpha1.WorkloadProfileStatus, verdicts []observations.Verdic
 	slices.SortFunc(status.Observations, func(a, b v1alpha1.WorkloadObservation) int { return cmp.Compare(a.NodeProfile, b.NodeProfile) })
 }
 
-// showDrift brings the condition Drifted up to date. Where nothing was observed for long enough, it stays as it is while it is
-// about this generation, and its observations are recent.
+// showDrift updates the condition Drifted. Without enough observations the condition is unchanged while it is about this
+// generation, and its observations are recent.
 func showDrift(status *v1alpha1.WorkloadProfileStatus, generation int64, verdicts []observations.Verdict, now metav1.Time) {
 	drifted := observations.Drifted(verdicts)
 	if drifted.Status == metav1.ConditionUnknown {

@@ -19,8 +19,8 @@ type trimmer struct {
 // maxShared is how many values are remembered for sharing. Then all are forgotten: pods keep theirs.
 const maxShared = 20_000
 
-// trim keeps of a pod what says which profile it follows, which workload it belongs to and how it shares a processor, and of a
-// node its class and its size.
+// trim keeps the fields of a pod that identify its profile and its workload and determine its share of a processor, and those
+// of a node that give its class and its size.
 func (t *trimmer) trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:

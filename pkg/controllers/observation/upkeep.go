@@ -113,8 +113,8 @@ func (c *Controller) keepUp(ctx context.Context, profiles []v1alpha1.WorkloadPro
 	return errors.Join(errs...)
 }
 
-// written returns an error that says what failed. A conflict is none: the next time, the profile is seen as it is then; nor is
-// a namespace that is going away.
+// written returns an error that names the failed write. A conflict is none: the next round reads the profile in its state
+// then; nor is a namespace that is being deleted.
 func written(doing string, p *v1alpha1.WorkloadProfile, err error) error {
 	if err == nil || apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return nil
@@ -138,7 +138,8 @@ func unprofiledKey(namespace, workload string) observations.Key {
 	return observations.Key{Profile: types.NamespacedName{Namespace: namespace, Name: workload}}
 }
 
-// recommend returns what to use of the pods of a profile on the nodes of a class, given what was observed of them there.
+// recommend returns the recommendation for the pods of a profile on the nodes of a class, given the observations of them
+// there.
 func (c *Controller) recommend(p *v1alpha1.WorkloadProfile, v *observations.Verdict, now time.Time) *v1alpha1.RecommendedLoading {
 	key := observations.Key{Profile: client.ObjectKeyFromObject(p), Class: v.Class}
 	before := recommendedIn(p, v.Class)
@@ -169,7 +170,7 @@ func (c *Controller) start(p *v1alpha1.WorkloadProfile, before *v1alpha1.Recomme
 	return observations.Recommended{CPULoading: before.CPULoading.AsApproximateFloat64(), Threads: int(*before.Threads)}, true
 }
 
-// recommendedIn returns what a profile recommends on the nodes of a class.
+// recommendedIn returns the recommendation of a profile for the nodes of a class.
 func recommendedIn(p *v1alpha1.WorkloadProfile, class string) *v1alpha1.RecommendedLoading {
 	for i := range p.Status.Observations {
 		if o := &p.Status.Observations[i]; o.NodeProfile == class {

@@ -45,7 +45,7 @@ func newShop(t *testing.T, objects ...client.Object) *site {
 	return s
 }
 
-// minutes collects for some minutes, and has the index follow what is written, as informers do.
+// minutes collects for some minutes, and has the index follow each write, as informers do.
 func (s *site) minutes(t *testing.T, n int) {
 	t.Helper()
 	for range 2 * n {
@@ -74,7 +74,7 @@ func (s *site) profiles(t *testing.T) []v1alpha1.WorkloadProfile {
 	return list.Items
 }
 
-// says tells what each profile is for, and what it recommends.
+// says returns the selector and the recommendation of each profile.
 func (s *site) says(t *testing.T) []string {
 	t.Helper()
 	all := []string{}

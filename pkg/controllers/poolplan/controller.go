@@ -30,8 +30,7 @@ import (
 // Prometheus or a long simulation.
 const parallelPlans = 4
 
-// Reconciler answers and applies PoolPlans. SetupWithManager sets what is left
-// unset.
+// Reconciler answers and applies PoolPlans. SetupWithManager sets unset fields.
 type Reconciler struct {
 	// Client writes, and reads profiles and autoscalers from the manager's cache.
 	Client client.Client
@@ -125,7 +124,7 @@ func (r *Reconciler) plansThat(ctx context.Context, concern func(*v1alpha1.PoolP
 
 // Reconcile answers one plan and applies the answer.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	// Read past the cache: the status says what was done last.
+	// Read past the cache: the status holds the last actions.
 	plan := &v1alpha1.PoolPlan{}
 	if err := r.API.Get(ctx, request.NamespacedName, plan); err != nil {
 		if client.IgnoreNotFound(err) == nil {
@@ -200,7 +199,7 @@ func news(before, after []metav1.Condition, scaled bool) []statuses.Event {
 	return all
 }
 
-// eventType is Warning for what needs attention.
+// eventType is Warning for conditions that need attention.
 func eventType(c metav1.Condition) string {
 	switch c.Reason {
 	case v1alpha1.ReasonBeyondCluster, v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonUnstable, v1alpha1.ReasonMissingData, v1alpha1.ReasonStaleData,

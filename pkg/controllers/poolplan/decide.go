@@ -17,7 +17,7 @@ const (
 	defaultBetweenSteps  = 15 * time.Second
 )
 
-// input is what a decision depends on.
+// input holds the inputs of a decision.
 type input struct {
 	plan     *v1alpha1.PoolPlan
 	profiles []v1alpha1.WorkloadProfile
@@ -28,9 +28,9 @@ type input struct {
 	now        time.Time
 }
 
-// decision is what to do about a plan.
+// decision holds the actions on a plan.
 type decision struct {
-	// moves say for each pool what to do, nil if nothing must be.
+	// moves are the actions on each pool, nil for none.
 	moves []move
 	// status is the plan's before it is [decision.settled], which follows after acting.
 	status v1alpha1.PoolPlanStatus
@@ -89,7 +89,7 @@ func (d *decision) move(in *input, rules rules, answer *pools.Pool, status *v1al
 	d.moves = append(d.moves, m)
 }
 
-// hindrance returns why a pool stays as it is, nil if it may be scaled.
+// hindrance returns why a pool must not be scaled, nil if it may be.
 func hindrance(t *target, answer *pools.Pool) *problem {
 	switch {
 	case answer.Fault != "":

@@ -20,8 +20,8 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
-// world is a plan with one pool over time: each step decides as the controller
-// does, with what the step before left in the status.
+// world is a plan with one pool over time: each step decides as the controller does, with the
+// status of the step before.
 type world struct {
 	plan     *v1alpha1.PoolPlan
 	now      time.Time
@@ -42,8 +42,8 @@ pools:
 scaling: {stabilizationSeconds: 60, minSecondsBetweenSteps: 10}
 `
 
-// needs maps servers to an arrival rate that needs just so many, far from where
-// it would need another number; servers of one class at 100 ms within 500 ms.
+// needs maps servers to an arrival rate that needs exactly that number, far from the rates that
+// need another; servers of one class at 100 ms within 500 ms.
 func needs(t rapid.TB, servers int) float64 {
 	plan := readPlan(t, measuredPlan)
 	for rate := 0.5; rate < 10_000; rate *= 1.01 {
@@ -98,7 +98,7 @@ func (w *world) step(t rapid.TB) {
 	}
 }
 
-// expect checks what the last step led to.
+// expect checks the result of the last step.
 func (w *world) expect(t *testing.T, replicas int32, status metav1.ConditionStatus, reason, message string) {
 	t.Helper()
 	c := w.applied
@@ -309,8 +309,7 @@ func TestAPoolWithoutMaxServersIsNotScaled(t *testing.T) {
 	w.expect(t, 3, unknown, v1alpha1.ReasonInvalid, "spec.pools[0].maxServers: Required value: the mode apply scales the pool: write how many servers it may have at most, such as maxServers: 20")
 }
 
-// twoPools has a pool of a class that follows a profile of a tenant, and one of the plan's
-// own.
+// twoPools has a pool of a class that follows a team's profile, and one of the plan's own.
 const twoPools = `
 mode: apply
 classes:
@@ -442,7 +441,7 @@ func TestNoiseAtABoundaryDoesNotFlap(t *testing.T) {
 	})
 }
 
-// Events tell what turned bad or good and what was scaled, not every wait.
+// Events report conditions that turned bad or good and scalings, not every wait.
 func TestEventsAreOfWhatMatters(t *testing.T) {
 	t.Parallel()
 	condition := func(kind, reason string) metav1.Condition { return metav1.Condition{Type: kind, Reason: reason} }

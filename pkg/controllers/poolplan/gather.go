@@ -25,7 +25,7 @@ const (
 	parallelQueries = 8
 )
 
-// gather reads what the decision on a plan depends on.
+// gather reads the inputs of the decision on a plan.
 func (r *Reconciler) gather(ctx context.Context, plan *v1alpha1.PoolPlan) (*input, error) {
 	in := &input{plan: plan, namespaces: map[string]map[string]string{}, targets: map[string]*target{}}
 	for i := range plan.Spec.Classes {

@@ -7,7 +7,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Metrics show what pools need, have and give.
+// Metrics show the servers that pools need and have, and their results.
 type Metrics struct {
 	needed   *prometheus.GaugeVec
 	desired  *prometheus.GaugeVec

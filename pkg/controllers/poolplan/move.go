@@ -11,7 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
-// move is what to do with one pool.
+// move is the action on one pool.
 type move struct {
 	pool    string
 	servers int // that it needs
@@ -26,13 +26,13 @@ type move struct {
 // scales reports whether the move changes anything.
 func (m *move) scales() bool { return m.to != m.from }
 
-// stay leaves the pool as it is.
+// stay leaves the pool unchanged.
 func (m *move) stay(reason, format string, arguments ...any) {
 	m.to = m.from
 	m.reason, m.message = reason, fmt.Sprintf(format, arguments...)
 }
 
-// fail leaves the pool as it is because of a problem.
+// fail leaves the pool unchanged because of a problem.
 func (m *move) fail(p *problem) { m.stay(p.reason, "%s", p.message) }
 
 // rules say how fast pools are scaled.
@@ -56,9 +56,9 @@ func newRules(spec *v1alpha1.PoolScaling) rules {
 	return r
 }
 
-// next decides where a pool goes from m.from, and notes in its status what a
-// later decision depends on. Held says why it must not be scaled down, "" if it
-// may be. Again is when something may change without an event, 0 for never.
+// next decides where a pool goes from m.from, and records in its status the inputs of later
+// decisions. Held says why it must not be scaled down, "" if it may be. Again is the time after
+// which something may change without an event, 0 for never.
 func (r rules) next(m *move, status *v1alpha1.PoolStatus, now time.Time, held string) (again time.Duration) {
 	want, keep := int32(m.bounds.Replicas), int32(max(m.bounds.Replicas, m.bounds.ReplicasToKeep))
 	if m.from < want || m.from <= keep || held != "" {
@@ -145,7 +145,7 @@ func (r rules) step(m *move, otherwise int32) int32 {
 	return int32(min((r.maxStep-1)/each+1, math.MaxInt32/2))
 }
 
-// arrived is the reason for a pool that stays as it is.
+// arrived is the reason for a pool that is not scaled.
 func (m *move) arrived() string {
 	if m.bounds.Limited {
 		return v1alpha1.ReasonLimited
@@ -153,7 +153,7 @@ func (m *move) arrived() string {
 	return v1alpha1.ReasonAtTarget
 }
 
-// target says what the pool needs.
+// target describes the need of the pool.
 func (m *move) target() string {
 	if m.bounds.Limited {
 		return fmt.Sprintf("it needs %d servers and may have %d, %d replicas", m.servers, m.bounds.Servers, m.bounds.Replicas)

@@ -48,7 +48,7 @@ func (d *decision) settled(in *input, done []move) v1alpha1.PoolPlanStatus {
 	return status
 }
 
-// applied returns the condition Applied, where the others are as they are.
+// applied returns the condition Applied, given the other conditions.
 func applied(in *input, others []metav1.Condition, done []move) metav1.Condition {
 	c := metav1.Condition{Type: v1alpha1.ConditionApplied, Status: metav1.ConditionFalse}
 	ready := meta.FindStatusCondition(others, v1alpha1.ConditionReady)

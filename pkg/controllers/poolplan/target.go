@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// target is what there is of a pool's scale target.
+// target holds the state of a pool's scale target.
 type target struct {
 	object *unstructured.Unstructured
 	scale  *unstructured.Unstructured // its /scale, an autoscaling/v1 Scale

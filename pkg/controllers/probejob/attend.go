@@ -57,8 +57,8 @@ func deadlineSeconds(job *batchv1.Job) int64 {
 	return 0
 }
 
-// beforeSeconds returns how long a Job took until its pod began, or how long it may take where it has
-// not: what pulls an image does not use up the time of the work.
+// beforeSeconds returns the time that a Job took until its pod began, or the time that it may take
+// where it has not: pulling an image does not use up the time of the work.
 func beforeSeconds(job *batchv1.Job, began time.Time) int64 {
 	since := job.Status.StartTime
 	switch {
@@ -71,8 +71,8 @@ func beforeSeconds(job *batchv1.Job, began time.Time) int64 {
 	}
 }
 
-// whyLate returns why a Job did not end in time: no manager attended to it, its pod did not
-// begin, because of what blocks it where that is known, or it takes too long.
+// whyLate returns why a Job did not end in time: no manager attended to it, its pod did not begin,
+// with the obstacle where that is known, or it takes too long.
 func whyLate(job *batchv1.Job, began time.Time, blockedBy, how string) (state State, reason, message string) {
 	limit, whole := job.Spec.ActiveDeadlineSeconds, deadlineSeconds(job)
 	switch {

@@ -68,7 +68,7 @@ type Attended struct {
 	Began time.Time
 }
 
-// Changes are what becomes of Jobs, in this order.
+// Changes are the changes of Jobs, in this order.
 type Changes struct {
 	Remove, Apply []*batchv1.Job
 	Attend        []Attended

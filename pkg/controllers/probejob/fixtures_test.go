@@ -105,7 +105,7 @@ func ended(phase corev1.PodPhase, code int32, reason, message string) corev1.Pod
 
 func deleted(p *corev1.Pod) { p.DeletionTimestamp = new(noon) }
 
-// deletedAfter has somebody delete a pod some time after noon, with 30 s to end.
+// deletedAfter deletes a pod some time after noon, with 30 s to end.
 func deletedAfter(d time.Duration) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(noon.Add(d+30*time.Second))), new(int64(30))

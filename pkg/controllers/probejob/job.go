@@ -25,8 +25,8 @@ const (
 	// MeasurementKey is the label of all Jobs and their pods. Its value is the uid
 	// of the profile that they belong to.
 	MeasurementKey = "loadline.dev/measurement"
-	// StepKey is the label with the step that a Job is for, and the annotation with
-	// the step as it was given, which a label may be too short for.
+	// StepKey is the label with the step of a Job, and the annotation with the unshortened step,
+	// which may be too long for a label.
 	StepKey = "loadline.dev/step"
 	// OwnerKey is the annotation of Jobs and pods with the kind and the name of the
 	// profile, such as "NodeProfile/fast".
@@ -52,7 +52,7 @@ type Placement struct {
 	Namespace, Name string
 	// Node is where its pod runs.
 	Node string
-	// Step says what it is for.
+	// Step is its step.
 	Step string
 	// Deadline is how long it may take from when its pod begins, at least a second.
 	Deadline time.Duration

@@ -44,9 +44,9 @@ func ToNodeProfile(namespace string) handler.MapFunc {
 	}
 }
 
-// Look reads from the cluster what [Inspect] needs of a Job: its pods from the
-// cache of measurements, or past it where a pod of a moment ago would pass for a
-// lost one, and the events where its pod has not begun and the status does not say why.
+// Look reads from the cluster the input of [Inspect] for a Job: its pods from the cache of
+// measurements, or past it where a recently created pod would pass for a lost one, and the events
+// where its pod has not begun and the status does not say why.
 func Look(ctx context.Context, made, api client.Reader, job *batchv1.Job, now time.Time) (Outcome, error) {
 	reader := made
 	if jobstatus.Finished(job) {

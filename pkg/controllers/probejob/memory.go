@@ -8,20 +8,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Memory is what a controller keeps of profiles from one plan to the next besides their status. A controller that starts
-// again has none of it. The zero value is empty. It is safe for concurrent use.
+// Memory is a controller's state of profiles between plans besides their status. A controller that restarts has none of
+// it. The zero value is empty. It is safe for concurrent use.
 type Memory[T any] struct {
 	mu        sync.Mutex
 	byProfile map[types.NamespacedName]kept[T]
 }
 
-// kept is what is kept of a profile.
+// kept is the state of a profile.
 type kept[T any] struct {
 	uid  types.UID // of the profile
 	what T
 }
 
-// Keep replaces what is kept of a profile.
+// Keep replaces the state of a profile.
 func (m *Memory[T]) Keep(profile client.Object, what T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -31,8 +31,8 @@ func (m *Memory[T]) Keep(profile client.Object, what T) {
 	m.byProfile[client.ObjectKeyFromObject(profile)] = kept[T]{profile.GetUID(), what}
 }
 
-// Recall returns what is kept of a profile, and reports whether it is something. What was kept of
-// another profile of the same name is not.
+// Recall returns the state of a profile, and reports whether there is one. The state of another profile of the same name
+// does not count.
 func (m *Memory[T]) Recall(profile client.Object) (what T, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +43,7 @@ func (m *Memory[T]) Recall(profile client.Object) (what T, ok bool) {
 	return found.what, true
 }
 
-// Forget drops what is kept of a profile.
+// Forget drops the state of a profile.
 func (m *Memory[T]) Forget(profile types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Alive reports whether what runs on a node goes on running, and if not, why. The
-// node is nil if there is none.
+// Alive reports whether the pods on a node keep running, and if not, why. The node is nil if there
+// is none.
 func Alive(node *corev1.Node) (ok bool, why string) {
 	switch {
 	case node == nil:
@@ -90,8 +90,8 @@ func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// Some lists the first three of some things, such as nodes and what is wrong with them, and
-// says how many more there are.
+// Some lists the first three of some things, such as nodes with their faults, and gives the number
+// of the rest.
 func Some(things []string, separator string) string {
 	const shown = 3
 	if more := len(things) - shown; more > 0 {

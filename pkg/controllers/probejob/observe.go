@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Observe adds an observer to a workload's pods, which sees when their processes
-// start and end, and has the containers that fail say why. An error says why such
-// pods cannot be observed; they are then left as they are.
+// Observe adds an observer to a workload's pods, which sees when their processes start and end, and
+// makes failing containers report the reason. An error says why such pods cannot be observed; they
+// are then unchanged.
 func (s *Settings) Observe(template *corev1.PodTemplateSpec) error {
 	spec := &template.Spec
 	if spec.HostPID {
@@ -40,5 +40,5 @@ func (s *Settings) Observe(template *corev1.PodTemplateSpec) error {
 	return nil
 }
 
-// watchMemory is what an observer asks for and is limited to.
+// watchMemory is the memory request and limit of an observer.
 func watchMemory() resource.Quantity { return resource.MustParse("64Mi") }

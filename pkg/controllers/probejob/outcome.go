@@ -40,7 +40,7 @@ func (s State) String() string {
 const (
 	ReasonPodRefused = "PodRefused" // the API server takes no such pod
 	ReasonUnattended = "Unattended" // no manager looked after the Job
-	ReasonGone       = "Gone"       // the pod is gone with what it had to say
+	ReasonGone       = "Gone"       // the pod is gone, with its message
 )
 
 // Grace is for how long something that keeps a pod from beginning may last, since
@@ -51,11 +51,11 @@ const Grace = time.Minute
 // image may be large. It is as long as a Deployment may stand still by default.
 const BeginWithin = 10 * time.Minute
 
-// Outcome is the state of a Job, and what its pod left.
+// Outcome is the state of a Job, and the output of its pod.
 type Outcome struct {
 	State State
-	// Reason is one of the constants here or in jobstatus, and Message says what is wrong, for
-	// users. Both are "" where nothing is.
+	// Reason is one of the constants here or in jobstatus, and Message describes the fault, for
+	// users. Both are "" without a fault.
 	Reason, Message string
 	// Started is when the first of the containers began, but for init containers.
 	// It is zero before that.
@@ -210,7 +210,7 @@ func started(pod *corev1.Pod) time.Time {
 	return first
 }
 
-// messages returns what the containers of a pod left.
+// messages returns the termination messages of a pod's containers.
 func messages(pod *corev1.Pod) map[string]string {
 	var left map[string]string
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {

@@ -31,13 +31,13 @@ const (
 	nonRoot = 65532
 )
 
-// Settings say what probes run and with which resources.
+// Settings are the images and resources of probes.
 type Settings struct {
 	// Image is the container image. It has loadline-probe on its PATH.
 	Image string
-	// Memory is what each probe asks for and is limited to, above 0. A disk job
-	// needs 2 MiB of it for each request at once, and those of memory three
-	// quarters, for two copies: the more, the larger the caches may be.
+	// Memory is the memory request and limit of each probe, above 0. A disk job needs 2 MiB of it for each
+	// request at once, and those of memory three quarters, for two copies: the more, the larger the caches
+	// may be.
 	Memory resource.Quantity
 	// MaxParallel is how many nodes of the cluster are measured on at once, at
 	// least 1.
@@ -50,7 +50,7 @@ type Settings struct {
 	Namespace string
 }
 
-// Run says what a probe does.
+// Run describes the work of a probe.
 type Run struct {
 	// Job is the standard job, one of result.Jobs.
 	Job string
@@ -77,7 +77,7 @@ type Run struct {
 // names, or that of the resource.
 func StandardJob(r *v1alpha1.ProbedResource) string { return cmp.Or(r.Job, result.DefaultJob(r.Name)) }
 
-// calibrationCPU is what a calibration asks for: it has the node to itself.
+// calibrationCPU is the CPU request of a calibration: it has the node to itself.
 const calibrationCPU = "100m"
 
 // Probe returns a pod that runs a standard job.
@@ -151,7 +151,7 @@ func (s *Settings) copied() *resource.Quantity {
 	return resource.NewQuantity(size*mebi, resource.BinarySI)
 }
 
-// restricted is what the restricted Pod Security Standard asks of a container.
+// restricted returns the settings that the restricted Pod Security Standard requires of a container.
 func restricted() *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		RunAsNonRoot:             new(true),

@@ -17,10 +17,10 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
-// Answers are what was last computed of each tree. The controller of ShareTrees keeps
-// them; that of WorkloadProfiles writes them, with the rest of a profile's status, so
-// that a new profile costs one request and the two controllers never conflict. They are
-// safe for concurrent use. A nil *Answers leaves all conditions as they are.
+// Answers are the latest results of each tree. The controller of ShareTrees keeps them; that of
+// WorkloadProfiles writes them, with the rest of a profile's status, so that a new profile costs
+// one request and the two controllers never conflict. They are safe for concurrent use. A nil
+// *Answers leaves all conditions unchanged.
 type Answers struct {
 	mu      sync.Mutex
 	of      map[string]computed // by the name of the tree
@@ -61,13 +61,12 @@ func NewAnswers() *Answers {
 	return &Answers{of: map[string]computed{}, changed: make(chan event.GenericEvent, pendingEvents)}
 }
 
-// Changed returns a channel of the namespaces with profiles of which there is another
-// answer.
+// Changed returns a channel of the namespaces with profiles whose answer has changed.
 func (a *Answers) Changed() <-chan event.GenericEvent { return a.changed }
 
-// Apply sets the condition SLAAttainable of a profile, or removes it from one in no
-// tree. It reports false, and changes nothing, where the tree was not yet computed with
-// the profile as it is: Changed says when it was.
+// Apply sets the condition SLAAttainable of a profile, or removes it from one in no tree. It
+// reports false, and changes nothing, where the tree was not yet computed with the present state of
+// the profile: Changed says when it was.
 func (a *Answers) Apply(p *v1alpha1.WorkloadProfile, now metav1.Time) (known bool) {
 	if a == nil {
 		return true

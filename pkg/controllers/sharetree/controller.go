@@ -44,7 +44,7 @@ type Reconciler struct {
 	Client   client.Client
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
-	// Answers take what is computed.
+	// Answers take the results.
 	Answers *Answers
 }
 
@@ -108,9 +108,9 @@ func (r *Reconciler) compute(ctx context.Context, name string, profiles []v1alph
 	return tree, answer, why, ctx.Err()
 }
 
-// write writes the status of a tree, if there is one. It names hundreds of profiles, which
-// the API server takes longer to check than many profiles: while profiles join the tree, a
-// status that says the same as before is left as it is.
+// write writes the status of a tree, if there is one. It names hundreds of profiles, which the API
+// server takes longer to check than many profiles: while profiles join the tree, a status with the
+// same content as before is not written.
 func (r *Reconciler) write(ctx context.Context, tree *v1alpha1.ShareTree, answer *shares.TreeAnswer, why error, steady bool) error {
 	if tree == nil {
 		return nil

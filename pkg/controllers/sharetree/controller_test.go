@@ -29,7 +29,7 @@ var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 type cluster struct {
 	client.Client
 	*Reconciler
-	written []string // the objects of which a status was written
+	written []string // objects whose status was written
 	events  chan string
 	refuse  map[string]error // what writing the status of an object gives
 }
@@ -58,8 +58,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	return c
 }
 
-// reconcile decides on a tree and returns what was written and which events were
-// emitted.
+// reconcile decides on a tree and returns the written objects and the emitted events.
 func (c *cluster) reconcile(t *testing.T, tree string) (written, emitted []string) {
 	t.Helper()
 	if _, err := c.Reconcile(t.Context(), request(tree)); err != nil {
@@ -169,7 +168,7 @@ func TestProfilesHearOfATreeThatIsNotThereOrNotReady(t *testing.T) {
 	}
 }
 
-// What tenants of a tree write is their own trouble, and no other's.
+// The errors of one team's profiles in a tree affect no other team's.
 func TestATreeNamesTheProfilesThatItLeavesOutAndTellsThem(t *testing.T) {
 	t.Parallel()
 	stranger := leaf("stranger", "web", "0.1", "5")
@@ -215,7 +214,7 @@ func TestAProfileThatLeavesItsTreeLosesTheCondition(t *testing.T) {
 	}
 }
 
-// An answer is for the profiles with which it was computed, as they were.
+// An answer is for the profiles with which it was computed, in their state then.
 func TestAProfileThatIsNewOrChangedHasNoAnswerUntilItsTreeIsComputed(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, company(), leaf("cart", "web", "0.4", "5"), leaf("orders", "db", "0.4", "5"))

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// Every is after what time what waits is looked at again.
+	// Every is the time until a waiting object is checked again.
 	Every = 10 * time.Second
 	// looks is at how many that wait in one namespace is looked in that time.
 	looks = 50
 )
 
-// Pace spaces the looks at what waits: each is looked at every ten seconds, or, where more
-// than fifty wait in a namespace, in turn, fifty in ten seconds. The zero value is of
-// nothing that waits. It is safe for concurrent use.
+// Pace spaces the checks of waiting objects: each is checked every ten seconds, or, where more than
+// fifty wait in a namespace, in turn, fifty in ten seconds. The zero value has no waiting objects.
+// It is safe for concurrent use.
 type Pace struct {
 	mu    sync.Mutex
 	waits map[string]map[string]look // by namespace and name

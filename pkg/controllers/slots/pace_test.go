@@ -15,8 +15,8 @@ func waiting(namespace string, n int) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: fmt.Sprint(n)}
 }
 
-// In ten seconds there are fifty looks at what waits in a namespace, however much does and
-// however often it is woken.
+// In ten seconds there are fifty checks of waiting objects in a namespace, for any number of
+// objects and wake-ups.
 func TestLooksAreSpacedByNamespace(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 50, 51, 1000} {

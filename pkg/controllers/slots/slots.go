@@ -33,13 +33,13 @@ type Slots struct {
 	limit int
 	ofOne int // the limit of one namespace, 0 for none
 	held  map[types.UID]holding
-	left  map[stay]time.Time // when, of what was held until a moment ago
+	left  map[stay]time.Time // time, for recently held places
 	turns turns
 
 	restored bool
 }
 
-// holding is what an owner has.
+// holding holds the places of an owner.
 type holding struct {
 	namespace string
 	places    []string
@@ -52,14 +52,14 @@ type stay struct {
 	place string
 }
 
-// New returns slots of which none is held. The limit is on places, at least 1; an owner that
-// asks for more places than that gets them while no other holds any.
+// New returns slots with none held. The limit is on places, at least 1; an owner that asks for more
+// places than that gets them while no other holds any.
 func New(limit int, clock clock.PassiveClock) *Slots {
 	return &Slots{limit: limit, clock: clock, held: map[types.UID]holding{}, left: map[stay]time.Time{}}
 }
 
-// NewShared returns slots of which no namespace gets more than half, rounded up: for what
-// cannot be interrupted.
+// NewShared returns slots of which no namespace gets more than half, rounded up: for work that cannot be
+// interrupted.
 func NewShared(limit int, clock clock.PassiveClock) *Slots {
 	s := New(limit, clock)
 	s.ofOne = (limit + 1) / 2
@@ -79,9 +79,9 @@ func (s *Slots) Restore(held func(hold func(Owner, ...string)) error) error {
 	return err
 }
 
-// Acquire gives an owner some places in place of those that it holds, if no other holds one
-// of them, the limit allows, and it is the turn of its namespace. Acquire reports whether it did. If not,
-// the owner keeps what it holds, and its namespace waits for these places.
+// Acquire gives an owner some places in place of those that it holds, if no other holds one of them, the
+// limit allows, and it is the turn of its namespace. Acquire reports whether it did. If not, the owner
+// keeps its places, and its namespace waits for the new ones.
 func (s *Slots) Acquire(owner Owner, places ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *Slots) Has(owner Owner, place string) bool {
 	return had && s.clock.Now().Sub(when) <= Lingering
 }
 
-// Release takes from an owner what it holds.
+// Release takes from an owner its places.
 func (s *Slots) Release(owner types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +157,8 @@ func (s *Slots) Release(owner types.UID) {
 	delete(s.held, owner)
 }
 
-// WhenGone returns a handler of the events of owners that releases what those held
-// that are gone. It enqueues nothing.
+// WhenGone returns a handler of the events of owners that releases the places of deleted ones. It
+// enqueues nothing.
 func (s *Slots) WhenGone() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
@@ -241,9 +241,8 @@ func (s *Slots) available(without types.UID, places []string) bool {
 	return s.free(without, places) && s.room(without, len(places))
 }
 
-// othersFirst reports whether it is the turn of another namespace than the owner's, which
-// could be given what it waits for, but not as well. One that lets its turn pass waits no
-// longer.
+// othersFirst reports whether it is the turn of another namespace than the owner's, which could be given
+// its places, but not as well. One that lets its turn pass waits no longer.
 func (s *Slots) othersFirst(owner Owner, places []string) bool {
 	mine := s.standing(owner.Namespace, owner.UID)
 	for {
@@ -265,7 +264,7 @@ func (s *Slots) othersFirst(owner Owner, places []string) bool {
 	}
 }
 
-// standing returns where a namespace stands, without what one of its owners has.
+// standing returns the standing of a namespace, without the places of one of its owners.
 func (s *Slots) standing(namespace string, but types.UID) standing {
 	return standing{namespace, s.placesOf(namespace, but), s.turns.served[namespace]}
 }

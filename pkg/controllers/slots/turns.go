@@ -27,8 +27,8 @@ type standing struct {
 	served    time.Time // when it was given the last, zero for never
 }
 
-// before reports whether a namespace goes before another: the one that has fewer places, of
-// these the one that was given its last longer ago, of these the first by name.
+// before reports whether a namespace goes before another: the one that has fewer places; of equal
+// ones the one that was given its last longer ago; of equal ones the first by name.
 func (a standing) before(b standing) bool {
 	return cmp.Or(cmp.Compare(a.places, b.places), a.served.Compare(b.served), strings.Compare(a.namespace, b.namespace)) < 0
 }
@@ -79,7 +79,7 @@ func (t *turns) serve(namespace string, now time.Time) {
 	t.passing = nil
 }
 
-// lively returns what a namespace has asked for lately.
+// lively returns the recent requests of a namespace.
 func (t *turns) lively(namespace string, now time.Time) []want {
 	return slices.DeleteFunc(t.wants[namespace], func(w want) bool { return now.Sub(w.asked) > patience })
 }

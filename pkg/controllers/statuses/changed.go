@@ -8,9 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// ProfileChanged passes the updates of a WorkloadProfile or a NodeProfile after
-// which it gives other numbers than before: because of its spec, or of what was
-// measured.
+// ProfileChanged passes the updates of a WorkloadProfile or a NodeProfile that change its numbers:
+// because of its spec, or of its measurements.
 func ProfileChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		switch old := e.ObjectOld.(type) {

@@ -11,9 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Delayed returns a handler that enqueues what an object maps to after a while,
-// so that many changes in that while are one reconciliation. Of an object that
-// changed it maps both states.
+// Delayed returns a handler that enqueues the requests for an object after a delay, so that many
+// changes within it are one reconciliation. It maps both states of a changed object.
 func Delayed(delay time.Duration, requests handler.MapFunc) handler.EventHandler {
 	enqueue := func(ctx context.Context, o client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		for _, request := range requests(ctx, o) {

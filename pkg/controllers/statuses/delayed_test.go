@@ -17,8 +17,8 @@ import (
 	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
-// delays is a queue that remembers what it is asked to add after which delay.
-// It takes nothing without one.
+// delays is a queue that records the added items with their delays. It takes nothing without a
+// delay.
 type delays struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
 	asked []delayed

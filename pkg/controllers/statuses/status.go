@@ -24,22 +24,22 @@ type Event struct {
 	Type string
 	// Reason and Message are those of a condition, or say what happened.
 	Reason, Message string
-	// Action is what the controller does with such objects, such as "Measure".
+	// Action is the controller's action on such objects, such as "Measure".
 	Action string
 }
 
-// Write writes what changed between two states of an object's status and then emits the
-// events, and reports whether it did: it does nothing where nothing changed, or the
-// object is gone. The object after then holds what the API server answered.
+// Write writes the changes between two states of an object's status and then emits the events, and
+// reports whether it did: it does nothing where nothing changed, or the object is gone. The object
+// after then holds the answer of the API server.
 func Write(
 	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after client.Object, emit ...Event,
 ) (written bool, err error) {
 	return write(ctx, c, recorder, before, after, client.MergeFrom(before), emit)
 }
 
-// WriteShared is [Write] for an object whose status another controller writes, too: it
-// is refused, with a conflict, if the object has changed since before was read. A
-// list of conditions is written as a whole, and must not undo what the other wrote.
+// WriteShared is [Write] for an object whose status another controller writes, too: it is refused,
+// with a conflict, if the object has changed since before was read. A list of conditions is written
+// as a whole, and must not undo the other's changes.
 func WriteShared(
 	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after client.Object, emit ...Event,
 ) (written bool, err error) {
@@ -87,8 +87,8 @@ func Conditions(o runtime.Object) []metav1.Condition {
 	}
 }
 
-// Turned returns a condition that is there after and has another reason than before, nil
-// if there is no such condition.
+// Turned returns a condition that after has with another reason than before, nil if there is no
+// such condition.
 func Turned(before, after []metav1.Condition, kind string) *metav1.Condition {
 	was, is := meta.FindStatusCondition(before, kind), meta.FindStatusCondition(after, kind)
 	if is == nil || was != nil && was.Reason == is.Reason {

@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
-// accepting is a client of which every status is taken.
+// accepting is a client that accepts every status.
 type accepting struct {
 	client.SubResourceWriter
 }

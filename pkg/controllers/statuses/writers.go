@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Writers bounds how many statuses are written at once by the controllers that share
-// it: the API server answers a write in milliseconds, most of which a controller
-// that writes one status after another spends waiting. A nil *Writers writes one
-// after another. It is safe for concurrent use.
+// Writers bounds the number of statuses written at once by the controllers that share it: the API
+// server answers a write in milliseconds, and a controller that writes one status after another
+// spends most of them waiting. A nil *Writers writes one after another. It is safe for concurrent
+// use.
 type Writers struct{ slots chan struct{} }
 
 // NewWriters returns writers of up to limit statuses at once, at least 1.
@@ -49,8 +49,8 @@ func (w *Writers) write(ctx context.Context, f func() error) error {
 	}
 }
 
-// Change is an object as it was read, and with the status that it should have. Both
-// may share memory with a cache: they are only read.
+// Change is an object as read, and with the status to write. Both may share memory with a cache:
+// they are only read.
 type Change struct{ Before, After client.Object }
 
 // maxErrors is how many errors [All] returns: behind a server that is down, thousands

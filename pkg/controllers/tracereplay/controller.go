@@ -31,14 +31,13 @@ import (
 // podDelay is for how long changes of a replay's pods are gathered.
 const podDelay = 500 * time.Millisecond
 
-// Reconciler carries out TraceReplays. SetupWithManager sets what is left unset.
+// Reconciler carries out TraceReplays. SetupWithManager sets unset fields.
 type Reconciler struct {
 	// Client writes, and reads profiles from the manager's cache.
 	Client client.Client
 	// API reads past all caches. Defaults to the manager's.
 	API client.Reader
-	// Made reads Jobs and pods that the controller made. Defaults to a cache
-	// of these alone.
+	// Made reads Jobs and pods that the controller made. Defaults to a cache of these alone.
 	Made     client.Reader
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
@@ -117,7 +116,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	err := r.API.Get(ctx, request.NamespacedName, replay)
 	if err == nil && !replay.DeletionTimestamp.IsZero() || apierrors.IsNotFound(err) {
 		r.pace.Forget(request.NamespacedName)
-		return reconcile.Result{}, nil // what was made goes with it
+		return reconcile.Result{}, nil // the objects made for it are deleted with it
 	}
 	if err != nil {
 		return reconcile.Result{}, err

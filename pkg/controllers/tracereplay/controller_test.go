@@ -93,7 +93,7 @@ func (c *world) emitted() []string {
 	return emitted
 }
 
-// names lists what there is besides the replay and its profile.
+// names lists all objects except the replay and its profile.
 func (c *world) names(t *testing.T) []string {
 	t.Helper()
 	var names []string

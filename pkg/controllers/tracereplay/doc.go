@@ -1,5 +1,5 @@
-// Package tracereplay is the controller that carries out TraceReplays on the
-// cluster and gathers what they find.
+// Package tracereplay is the controller that carries out TraceReplays on the cluster and gathers
+// their results.
 //
 // It works in three steps. Gathering reads the replay and everything made for
 // it; a pure function decides on a plan; acting writes the plan down. What the

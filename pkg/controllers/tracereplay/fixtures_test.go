@@ -17,9 +17,8 @@ import (
 
 var noon = metav1.NewTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))
 
-// compare is a replay of two policies, of which round-robin does not see that one
-// node is larger, with two seeds: runs 0 and 1 are of
-// round-robin, 2 and 3 of least-dilation. A Job of all takes them in the order
+// compare is a replay of two policies with two seeds; round-robin ignores that one node is larger.
+// Runs 0 and 1 are of round-robin, 2 and 3 of least-dilation. A Job of all takes them in the order
 // 0, 2, 1, 3.
 func compare() *v1alpha1.TraceReplay {
 	return &v1alpha1.TraceReplay{
@@ -61,7 +60,7 @@ func asked() *input {
 	}
 }
 
-// begin carries out what a plan for in does to ConfigMaps and Jobs.
+// begin applies a plan's changes to the ConfigMaps and Jobs of in.
 func (in *input) begin(t *testing.T) {
 	t.Helper()
 	p := mustDecide(t, in)
@@ -159,13 +158,13 @@ func (in *input) finish(failed string) *input {
 	return in
 }
 
-// result is what a run of compare leaves.
+// result is the result of a run of compare.
 func result(t *testing.T, run int) string {
 	t.Helper()
 	return resultOf(t, run, profiled())
 }
 
-// resultOf is what a run of compare leaves with another profile of its jobs.
+// resultOf is the result of a run of compare with another profile of its jobs.
 func resultOf(t *testing.T, run int, job v1alpha1.WorkloadProfile) string {
 	t.Helper()
 	replayer, err := ask(compare(), []v1alpha1.WorkloadProfile{job}, nil).replayer()

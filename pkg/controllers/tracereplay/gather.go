@@ -17,7 +17,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// gather reads what the plan for a replay depends on.
+// gather reads the inputs of the plan for a replay.
 func (r *Reconciler) gather(ctx context.Context, replay *v1alpha1.TraceReplay) (*input, error) {
 	in := &input{replay: replay, worker: &r.Worker, version: r.Version, now: metav1.NewTime(r.Clock.Now())}
 	if err := r.gatherJobs(ctx, in); err != nil {
@@ -88,8 +88,8 @@ func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
 	return nil
 }
 
-// gatherNextJob looks whether the Job that would begin next is there already: the
-// cache may not know it yet, or it belongs to another object.
+// gatherNextJob checks whether the next Job exists already: the cache may not have it yet, or it
+// belongs to another object.
 func (r *Reconciler) gatherNextJob(ctx context.Context, in *input) error {
 	if in.goingOn() || len(in.jobs) >= maxRounds {
 		return nil

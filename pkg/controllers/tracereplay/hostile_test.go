@@ -34,8 +34,8 @@ func TestAPodWakesTheReplayThatItNames(t *testing.T) {
 	}
 }
 
-// Who may write in a namespace can write, or make first, what the controller makes for a
-// replay there.
+// A user who may write in a namespace can write, or make first, the objects that the controller
+// makes for a replay there.
 func TestWhatTheControllerCannotHaveMadeIsNamedAndNotTriedAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	rewritten := func(change func(*v1alpha1.TraceReplay)) func(*testing.T) *input {

@@ -44,7 +44,7 @@ func formatRuns(runs []int) string {
 	return text.String()
 }
 
-// parseRuns reads what formatRuns writes of a replay with so many runs.
+// parseRuns reads the output of formatRuns for a replay with the given number of runs.
 func parseRuns(text string, total int) ([]int, error) {
 	var runs []int
 	for line := range strings.Lines(text) {

@@ -12,11 +12,11 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Worker says what carries out the runs.
+// Worker describes the containers that carry out the runs.
 type Worker struct {
 	// Image is the container image; it has kubectl-loadline on its PATH.
 	Image string
-	// CPU and Memory are what each run asks for and is limited to.
+	// CPU and Memory are the requests and limits of each run.
 	CPU, Memory resource.Quantity
 	// MaxParallelism is how many runs of a replay go on at once at most, at least 1.
 	MaxParallelism int32

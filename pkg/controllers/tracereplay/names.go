@@ -28,9 +28,9 @@ const (
 // ("-runs-3-999"), within the 63 characters of a DNS label.
 const maxStem = 50
 
-// stem returns what the names of all that is made for a replay begin with: the
-// replay's own name where that is short enough and a DNS label, else as much of
-// it as fits and a hash of all of it.
+// stem returns the common prefix of the names of all objects made for a replay: the replay's own
+// name where that is short enough and a DNS label, else the longest part of it that fits and a hash
+// of all of it.
 func stem(replay string) string {
 	label := strings.ReplaceAll(replay, ".", "-")
 	if label == replay && len(label) <= maxStem {

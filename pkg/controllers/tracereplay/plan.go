@@ -23,16 +23,16 @@ import (
 const (
 	// maxRounds is how many times a run is begun whose result gets lost.
 	maxRounds = 3
-	// recheckAfter is how long the controller waits for what it does not watch.
+	// recheckAfter is the time until state that is not watched is read again.
 	recheckAfter = slots.Every
 )
 
-// input is what a plan depends on.
+// input holds the inputs of a plan.
 type input struct {
 	replay    *v1alpha1.TraceReplay
 	workloads []v1alpha1.WorkloadProfile // of the namespace
 	nodes     []v1alpha1.NodeProfile
-	// obstacle says what is missing or in the way, "" for nothing.
+	// obstacle names a missing or blocking object, "" for none.
 	obstacle string
 	// What was made so far.
 	question *corev1.ConfigMap // nil before the first round
@@ -45,7 +45,7 @@ type input struct {
 	now      metav1.Time
 }
 
-// plan is what to do, in this order.
+// plan holds the actions, in this order.
 type plan struct {
 	writes []write
 	start  *batchv1.Job // to create
@@ -61,9 +61,9 @@ type plan struct {
 // ended reports whether a replay has come to its end, good or bad.
 func ended(replay *v1alpha1.TraceReplay) bool { return replay.Status.CompletionTime != nil }
 
-// decide plans the next step of a replay. It is pure: the same input gives the
-// same plan. What is wrong with the replay goes to its status, and so does what the
-// controller cannot have made: trying again would not help.
+// decide plans the next step of a replay. It is pure: the same input gives the same plan. Errors of
+// the replay go to its status, and so do objects that the controller cannot have made: trying again
+// would not help.
 func decide(in *input) (*plan, error) {
 	p := &plan{}
 	in.replay.Status.DeepCopyInto(&p.status)
@@ -200,8 +200,8 @@ func (in *input) freeRound() int {
 	}
 }
 
-// made lists what the controller has made, but for the report. The Jobs are
-// last: while one is left, something may be left.
+// made lists the objects that the controller has made, except the report. The Jobs are last: while
+// one is left, something may be left.
 func (in *input) made() []client.Object {
 	var objects []client.Object
 	if in.question != nil {
@@ -216,14 +216,14 @@ func (in *input) made() []client.Object {
 	return objects
 }
 
-// pend says what a replay waits for.
+// pend reports the reason for which a replay waits.
 func (p *plan) pend(in *input, why string) {
 	p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonPending, why)
 	p.again = recheckAfter
 }
 
-// refuse says what is wrong with a replay and cleans up. The replay begins when
-// a change of the profiles makes it right.
+// refuse reports the errors of a replay and cleans up. The replay begins when a change of the
+// profiles corrects them.
 func (p *plan) refuse(in *input, why error) {
 	p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonInvalid, why.Error())
 	p.remove = in.made()
@@ -233,12 +233,12 @@ func (p *plan) refuse(in *input, why error) {
 func (p *plan) goOn(in *input, replayer *replays.Replay, t *tally) error {
 	p.writes = append(p.writes, storeResults(in.replay, in.results, t.further)...)
 	p.summarize(replayer, t)
-	p.status.Best = "" // what is best so far says little
+	p.status.Best = "" // the best policy so far says little
 	p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonRunning, progress(t, len(replayer.Runs())))
 	return nil
 }
 
-// end reports what was found, and cleans up.
+// end reports the results, and cleans up.
 func (p *plan) end(in *input, replayer *replays.Replay, t *tally) error {
 	answer := p.summarize(replayer, t)
 	status, reason, message := verdict(replayer.Runs(), t, p.status.Best)

@@ -16,7 +16,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// step is a plan as a test tells it.
+// step is a plan in the form in which tests compare it.
 type step struct {
 	Condition string   // status, reason and message
 	Runs      string   // total, succeeded, active, failed

@@ -75,8 +75,8 @@ func needsWorkload(spec *v1alpha1.TraceReplaySpec, name string) bool {
 // parts are the documents of the question, in their order.
 func (q *question) parts() []any { return []any{&q.replay, &q.workloads, &q.nodes} }
 
-// configMap returns the question as the runs read it. Its error says what is
-// wrong with the question.
+// configMap returns the question in the form that the runs read. Its error names the fault of the
+// question.
 func (q *question) configMap(owner *v1alpha1.TraceReplay) (*corev1.ConfigMap, error) {
 	parts := q.parts()
 	manifests := make([]text.Manifest, len(parts))

@@ -16,23 +16,23 @@ import (
 // The files of a report.
 const (
 	resultsFile = "results.json" // all numbers, as the command line prints them
-	pageFile    = "report.html"  // what to look at
+	pageFile    = "report.html"  // the page to view
 )
 
 const (
-	// maxPlain is up to which size, in bytes, a file is stored as it is.
+	// maxPlain is the largest size, in bytes, of a file that is stored uncompressed.
 	maxPlain = 250_000
 	// maxReport is how many bytes a ConfigMap holds.
 	maxReport = 1 << 20
 )
 
-// fullReport is what is kept of a replay that has ended.
+// fullReport is the report of a replay that has ended.
 type fullReport struct {
 	// stored holds the files.
 	stored *corev1.ConfigMap
 	// results is the key of the results.
 	results string
-	// lacks says what was left out and why, each with "; " before it.
+	// lacks names the omitted parts and the reasons, each with "; " before it.
 	lacks string
 }
 

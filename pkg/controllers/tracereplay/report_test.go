@@ -19,8 +19,7 @@ import (
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
-// answers is an answer of ten policies with some seeds, of which no two runs
-// have a number in common.
+// answers is an answer of ten policies with some seeds; no two runs have a number in common.
 func answers(t *testing.T, seeds int32) (*input, *replays.Answer) {
 	t.Helper()
 	in := asked()

@@ -21,8 +21,7 @@ const (
 
 func resultKey(run int) string { return fmt.Sprintf("run-%d", run) }
 
-// readResults decodes what the ConfigMaps hold of so many runs. What cannot be decoded
-// counts as lost.
+// readResults decodes the results in the ConfigMaps, of total runs. Undecodable ones count as lost.
 func readResults(stored []*corev1.ConfigMap, total int) map[int]*replays.Result {
 	results := map[int]*replays.Result{}
 	for _, shard := range stored {

@@ -36,9 +36,8 @@ type failure struct {
 	badInput bool
 }
 
-// count finds out where each of so many runs stands: from the stored results, from the
-// Jobs and from their pods. With an error it returns the name of the Job that is not as
-// it was made.
+// count finds the state of each of the runs: from the stored results, from the Jobs and from their
+// pods. With an error it returns the name of the Job that differs from the one made.
 func count(stored []*corev1.ConfigMap, jobs []batchv1.Job, pods []corev1.Pod, total int) (t *tally, bad string, err error) {
 	t = &tally{
 		results: readResults(stored, total), further: map[int]string{}, seconds: map[int]float64{}, failures: map[int]failure{},
@@ -135,8 +134,8 @@ func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 // remedies say how the memory limit of a run is raised.
 var remedies = map[string]string{containerName: "raise --replay-memory of loadline-manager (replay.memory in the chart)"}
 
-// whyFailed returns why a run was given up, from its last pod; nil when that is
-// gone. What the run itself says goes before what its pod does.
+// whyFailed returns why a run was given up, from its last pod; nil when that is gone. The run's own
+// message takes precedence over the pod's status.
 func whyFailed(pod *corev1.Pod) failure {
 	if pod == nil {
 		return failure{message: "its pods failed, and are gone with the reason"}

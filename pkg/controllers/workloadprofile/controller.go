@@ -45,8 +45,8 @@ type Reconciler struct {
 	// Writers bound how many statuses are written at once, here and by the other
 	// controllers that share them. Nil writes one after another.
 	Writers *statuses.Writers
-	// Trees answer whether the SLA of a profile in a ShareTree can be met.
-	// SetupWithManager needs them; without them the condition stays as it is.
+	// Trees answer whether the SLA of a profile in a ShareTree can be met. SetupWithManager needs
+	// them; without them the condition is unchanged.
 	Trees *sharetree.Answers
 }
 

@@ -33,7 +33,7 @@ var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 type cluster struct {
 	client.Client
 	*workloadprofile.Reconciler
-	written []string // the objects of which a status was written
+	written []string // objects whose status was written
 	events  chan string
 	refuse  map[string]error // what writing the status of an object gives
 }
@@ -63,8 +63,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	return c
 }
 
-// reconcile decides on namespace shop and returns what was written and which
-// events were emitted.
+// reconcile decides on namespace shop and returns the written objects and the emitted events.
 func (c *cluster) reconcile(t *testing.T) (written, emitted []string) {
 	t.Helper()
 	if _, err := c.Reconcile(t.Context(), request); err != nil {
@@ -294,8 +293,8 @@ func TestAStatusThatSomebodyElseWroteMeanwhileIsDecidedOnAgain(t *testing.T) {
 	}
 }
 
-// measuringAfterList is a client that, once the profiles have been listed, writes
-// what was measured of one of them.
+// measuringAfterList is a client that, once the profiles have been listed, writes a measurement of
+// one of them.
 type measuringAfterList struct {
 	client.Client
 	name string

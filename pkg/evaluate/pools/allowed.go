@@ -7,9 +7,9 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// refusal says why a pool must not be scaled: what the author of a profile writes scales
-// what is in the profile's own namespace, and elsewhere only if those who label namespaces
-// let it. Empty if it may be scaled.
+// refusal says why a pool must not be scaled: the author of a profile may scale objects in the
+// profile's own namespace, and elsewhere only if those who label namespaces allow it. Empty if it
+// may be scaled.
 func (p *planner) refusal(pool *v1alpha1.PlannedPool) string {
 	if pool.ScaleTarget == nil || p.in.Namespaces == nil {
 		return ""
@@ -30,8 +30,7 @@ func (p *planner) refusal(pool *v1alpha1.PlannedPool) string {
 	return strings.Join(refused, "; ")
 }
 
-// assumed says what is taken for granted because the namespaces are not known, empty if
-// nothing is.
+// assumed states the assumptions about unknown namespaces, empty if there are none.
 func (p *planner) assumed() string {
 	if p.in.Namespaces != nil {
 		return ""

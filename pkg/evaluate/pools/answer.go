@@ -14,7 +14,7 @@ type Answer struct {
 	// Given reports whether the pools are those of the plan, rather than those of a
 	// strategy.
 	Given bool `json:"given,omitempty"`
-	// Servers is how many all pools need together, Cost what these cost.
+	// Servers is the number of servers of all pools together, Cost their cost.
 	Servers int     `json:"servers"`
 	Cost    float64 `json:"cost"`
 	// Gap is by which fraction of its cost a partition that was searched for may
@@ -22,28 +22,27 @@ type Answer struct {
 	Gap float64 `json:"gap,omitempty"`
 	// Pools are the pools, in the order of the plan, else of their first class.
 	Pools []Pool `json:"pools"`
-	// Compared reports whether other ways to share pools were looked for; Alternatives
-	// are what was found, the cheapest first.
+	// Compared reports whether other ways to share pools were evaluated; Alternatives are the
+	// results, the cheapest first.
 	Compared     bool          `json:"compared"`
 	Alternatives []Alternative `json:"alternatives,omitempty"`
-	// Inputs are what the answer is based on, one for each class.
+	// Inputs are the inputs of the answer, one for each class.
 	Inputs []ClassInput `json:"inputs"`
-	// Assumed says what is taken for granted of namespaces that are not known; empty if
-	// nothing is.
+	// Assumed states the assumptions about unknown namespaces; empty if there are none.
 	Assumed string `json:"assumed,omitempty"`
 	// Held says why nothing must be scaled down now, though a plan is found:
 	// there was no new answer to a query. Empty for no reason.
 	Held string `json:"held,omitempty"`
 }
 
-// Pool is what one pool needs.
+// Pool is the need of one pool.
 type Pool struct {
 	Name string `json:"name"`
 	// Classes are those that it serves; for hol of the highest priority first.
 	Classes []Class `json:"classes"`
 	// Servers is the fewest with which every class keeps its SLA.
 	Servers int `json:"servers"`
-	// Cost is what these cost, Utilization the fraction that is busy on average.
+	// Cost is the cost of its servers, Utilization the fraction that is busy on average.
 	Cost        float64 `json:"cost"`
 	Utilization float64 `json:"utilization"`
 	// Binding is the class that misses its SLA the most with one server fewer;
@@ -59,9 +58,9 @@ type Pool struct {
 	// erred that far, MoreMayBeNeeded whether the servers would not.
 	FewerMayDo      bool `json:"fewerMayDo,omitempty"`
 	MoreMayBeNeeded bool `json:"moreMayBeNeeded,omitempty"`
-	// MaxArrivalFactor is how many times as many arrivals of all classes at once
-	// the servers are enough for, MinServiceFactor how much slower they may be.
-	// Absent where not computed, or without limit.
+	// MaxArrivalFactor is the largest factor of the arrivals of all classes at once for which the
+	// servers are enough, MinServiceFactor the smallest of their service rates. Absent where not
+	// computed, or without limit.
 	MaxArrivalFactor *float64 `json:"maxArrivalFactor,omitempty"`
 	MinServiceFactor *float64 `json:"minServiceFactor,omitempty"`
 	// Fault says why the pool has no answer, though others of the plan have: a class of
@@ -72,8 +71,8 @@ type Pool struct {
 	// Refused says why the pool is not scaled, whatever the mode: it follows a profile
 	// of a namespace that does not allow it. Empty if it may be.
 	Refused string `json:"refused,omitempty"`
-	// Bounds is what becomes of it within the bounds of the plan's pool; absent
-	// where the plan lists no pools.
+	// Bounds is the result within the bounds of the plan's pool; absent where the plan lists no
+	// pools.
 	Bounds *Bounds `json:"bounds,omitempty"`
 }
 
@@ -90,8 +89,8 @@ func (a *Answer) Faults() []string {
 
 // Bounds is a pool in whole replicas, within its bounds.
 type Bounds struct {
-	// Replicas is what to scale to; ReplicasToKeep is what not to scale down
-	// below, enough for the tolerance more arrivals. They are within bounds.
+	// Replicas is the number to scale to; ReplicasToKeep is the number below which not to scale
+	// down, enough for arrivals that are higher by the tolerance. They are within bounds.
 	Replicas       int `json:"replicas"`
 	ReplicasToKeep int `json:"replicasToKeep"`
 	// Servers is how many servers Replicas have.
@@ -105,7 +104,7 @@ type Bounds struct {
 	Attained []float64 `json:"attained,omitempty"`
 }
 
-// Class is what a class gets from its pool.
+// Class is the result of a class in its pool.
 type Class struct {
 	Name string `json:"name"`
 	// WithinSeconds and Probability are its SLA.
@@ -147,9 +146,8 @@ type AlternativePool struct {
 	MoreMayBeNeeded bool    `json:"moreMayBeNeeded,omitempty"`
 }
 
-// ClassInput is what is known of the jobs of a class, and from where: the
-// constants SourceSpec, SourceProfile and SourceQuery of the API. AgeSeconds is
-// that of a query's answer.
+// ClassInput is the input about the jobs of a class, with its sources: the constants SourceSpec,
+// SourceProfile and SourceQuery of the API. AgeSeconds is the age of a query's answer.
 type ClassInput struct {
 	Class   string      `json:"class"`
 	Arrival *InputValue `json:"arrival,omitempty"` // per second

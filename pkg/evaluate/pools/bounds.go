@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
-// bound puts what a pool needs into whole replicas, within its bounds.
+// bound converts the need of a pool to whole replicas, within its bounds.
 func (p *planner) bound(ctx context.Context, spec *v1alpha1.PlannedPool, pool *sizing.Pool) (*Bounds, error) {
 	kept, err := p.fewest(ctx, pool.Classes, 1+p.tolerance)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// checkPools finds the classes of each pool, and checks what the API server
-// checks too: a plan may come from a file.
+// checkPools finds the classes of each pool, and repeats the checks of the API server: a plan may
+// come from a file.
 func (p *planner) checkPools(path *field.Path) {
 	r, spec := p.inputs, &p.in.Plan.Spec
 	if len(spec.Pools) == 0 {

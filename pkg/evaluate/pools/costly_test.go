@@ -11,8 +11,8 @@ import (
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
-// The best partition of many classes of different service times takes minutes: the manager
-// says so instead, and what to do.
+// The best partition of many classes of different service times takes minutes: the manager says so
+// instead, and names a remedy.
 func TestAPlanThatTakesTooLongIsRefusedInWords(t *testing.T) {
 	t.Parallel()
 	var spec strings.Builder

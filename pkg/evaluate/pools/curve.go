@@ -91,8 +91,8 @@ type climber struct {
 	steps    []Step
 }
 
-// climb returns the steps of a class from one end of the axis to the other. That the
-// servers do not fall as the rate rises is what makes halving find them all.
+// climb returns the steps of a class from one end of the axis to the other. Bisection finds them
+// all because the number of servers does not fall as the rate rises.
 func (c *climber) climb() ([]Step, error) {
 	low, err := c.stepAt(0)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *climber) climb() ([]Step, error) {
 	return c.steps, err
 }
 
-// stepAt returns what is needed at a position of the axis, from 0 to 1.
+// stepAt returns the need at a position of the axis, from 0 to 1.
 func (c *climber) stepAt(position float64) (Step, error) {
 	class := c.class
 	if c.log {
@@ -122,9 +122,9 @@ func (c *climber) stepAt(position float64) (Step, error) {
 	return Step{class.Arrival, pool.Servers}, err
 }
 
-// between adds the steps that begin after one position and not after another. Those
-// around the present rate, and those that stand alone, are found to nine digits or more,
-// a crowd of them to what can be seen.
+// between adds the steps that begin after one position and not after another. Those around the
+// present rate, and isolated ones, are found to nine digits or more, dense ones to the resolution
+// of a chart.
 func (c *climber) between(left, right float64, low, high Step, depth int) error {
 	const (
 		visible, exact = 9, 40 // halvings

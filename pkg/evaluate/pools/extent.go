@@ -11,9 +11,9 @@ import (
 // per second, or a time in milliseconds given in seconds, than a wish.
 const maxClusterPods = 150_000
 
-// BeyondCluster says which pools need more replicas than a cluster may have pods,
-// before their bounds, and what to look at; "" for none. A pool of which no replicas
-// are listed has one server in each.
+// BeyondCluster names the pools that need more replicas, before their bounds, than a cluster may
+// have pods, and the inputs to check; "" for none. A pool without listed replicas has one server in
+// each.
 func (a *Answer) BeyondCluster() string {
 	var pools []string
 	for i := range a.Pools {

@@ -16,7 +16,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Measurement is what queries answered about a class. Nil is not asked yet.
+// Measurement holds the answers of queries about a class. Nil means not asked yet.
 type Measurement struct {
 	Class string
 	// Arrival is per second, Service in seconds.
@@ -54,7 +54,7 @@ const (
 	defaultMaxAge    = 120 * time.Second
 )
 
-// resolved is what is known of the classes of a plan.
+// resolved holds the inputs of the classes of a plan.
 type resolved struct {
 	inputs  []ClassInput
 	classes []sizing.Class
@@ -164,7 +164,7 @@ func (r *resolved) profile(in *Input, spec *v1alpha1.PoolClass, path *field.Path
 	return nil
 }
 
-// measurement returns what was measured of a class.
+// measurement returns the measured values of a class.
 func measurement(in *Input, class string) Measurement {
 	for _, m := range in.Measured {
 		if m.Class == class {
@@ -258,7 +258,7 @@ func (r *resolved) sla(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile, pa
 	return sla
 }
 
-// read returns what a query answered, nil if that is of no use.
+// read returns the answer of a query, nil if it is not usable.
 func (r *resolved) read(class, what string, reading *Reading, maxAge time.Duration) *InputValue {
 	if reading == nil {
 		reading = &Reading{Never: true, Problem: errors.New("it is read from a running Prometheus only")}

@@ -16,9 +16,8 @@ import (
 // of two classes.
 type Map struct {
 	X, Y Axis
-	// Margins[r][c] is by how much dedicated pools cost less than a shared one in the
-	// middle of a cell; below 0 they cost more. Rows are parts of Y from 0 up, columns
-	// parts of X.
+	// Margins[r][c] is the saving of dedicated pools over a shared one in the middle of a cell;
+	// below 0 they cost more. Rows are parts of Y from 0 up, columns parts of X.
 	Margins [][]float64
 	// SameCost reports whether a server costs the same for both classes, so that
 	// margins are numbers of servers times that.
@@ -77,8 +76,8 @@ type surveyor struct {
 // mapCells is the number of rows and of columns of a map.
 const mapCells = 200
 
-// survey returns for each cell by how much dedicated pools cost less than a shared
-// one, in the middle of the cell.
+// survey returns for each cell the saving of dedicated pools over a shared one, in the middle of
+// the cell.
 func (s surveyor) survey(ctx context.Context) ([][]float64, error) {
 	across, err := s.alone(ctx, 0, s.x)
 	if err != nil {
@@ -109,7 +108,7 @@ func (s surveyor) survey(ctx context.Context) ([][]float64, error) {
 	return margins, group.Wait()
 }
 
-// alone returns what a pool of its own costs a class along an axis.
+// alone returns the cost of a class in a pool of its own along an axis.
 func (s surveyor) alone(ctx context.Context, class int, axis Axis) ([]float64, error) {
 	costs := make([]float64, mapCells)
 	for k := range costs {

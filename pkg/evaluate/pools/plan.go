@@ -1,7 +1,6 @@
-// Package pools answers a PoolPlan: the fewest servers with which every class of
-// jobs keeps its SLA, whether classes should share a pool, how far the answer holds,
-// and what of it stands in the status of the plan. All that it depends on, measured
-// rates too, is in its arguments.
+// Package pools answers a PoolPlan: the fewest servers with which every class of jobs keeps its
+// SLA, whether classes should share a pool, the range in which the answer holds, and the status of
+// the plan. All inputs, measured rates too, are in its arguments.
 package pools
 
 import (
@@ -20,7 +19,7 @@ import (
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
-// Input is what a plan is about.
+// Input is the input of a plan.
 type Input struct {
 	Plan *v1alpha1.PoolPlan
 	// Profiles are those that classes may name. One without a namespace is
@@ -32,8 +31,8 @@ type Input struct {
 	Namespaces map[string]map[string]string
 	// Measured are the answers to the queries of classes.
 	Measured []Measurement
-	// Quick leaves out what takes a simulated discipline long: how far rates may
-	// move, and the alternatives to the pools.
+	// Quick skips the parts that take a simulated discipline long: the range of the rates, and the
+	// alternatives to the pools.
 	Quick bool
 	// Simulation is for the disciplines pdp and late-last.
 	Simulation sizing.Simulation
@@ -73,7 +72,7 @@ type planner struct {
 	inputs  *resolved
 	classes []sizing.Class
 	options sizing.Options
-	// aside is for what is worth less than the answer itself.
+	// aside bounds parts that are worth less than the answer itself.
 	aside   *sizing.Work
 	pools   []v1alpha1.PlannedPool
 	members [][]int        // the classes of each of the pools
@@ -84,7 +83,7 @@ type planner struct {
 	tolerance float64
 }
 
-// answer returns what there is to say about a pool of the chosen ones.
+// answer returns the answer for one of the chosen pools.
 func (p *planner) answer(ctx context.Context, i int, chosen *sizing.Pool) (*Pool, error) {
 	if len(p.pools) == 0 {
 		return p.describe(ctx, chosen)
@@ -153,8 +152,8 @@ func newPlanner(in *Input) (*planner, error) {
 	return p, p.validate()
 }
 
-// validate checks what the classes come to, each by itself: one that follows a profile, in
-// a plan that lists pools, leaves its pool alone without an answer.
+// validate checks the inputs of each class separately: an invalid class that follows a profile, in
+// a plan that lists pools, leaves only its own pool without an answer.
 func (p *planner) validate() error {
 	for k := range p.classes {
 		if p.inputs.faults[k] != nil {
@@ -192,18 +191,17 @@ func (p *planner) faultless() error {
 }
 
 const (
-	// maxServers is how many servers a pool is looked at with, as many as the API lets it
-	// have.
+	// maxServers is the largest number of servers of an evaluated pool, the limit of the API.
 	maxServers = 1_000_000
-	// quickSteps and longSteps are what an answer may take, by [sizing.Work]: less than a
-	// second for a controller, and ten for a person, who may also wait for a simulation.
+	// quickSteps and longSteps bound the cost of an answer, by [sizing.Work]: less than a second
+	// for a controller, and ten for a person, who may also wait for a simulation.
 	quickSteps, longSteps = 4_000_000, 100_000_000
-	// asideSteps is what may be added for what is worth less: how far the answer holds, and
-	// the alternatives.
+	// asideSteps bounds the additional cost of less important parts: the range in which the answer
+	// holds, and the alternatives.
 	asideSteps = 2_000_000
 )
 
-// limit bounds what the answer takes.
+// limit bounds the cost of the answer.
 func (p *planner) limit() {
 	switch {
 	case p.in.Quick:
@@ -329,7 +327,7 @@ func (p *planner) some(members []int, factor float64) []sizing.Class {
 	return classes
 }
 
-// describe returns what a pool gives to its classes.
+// describe returns the results of the classes in a pool.
 func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*Pool, error) {
 	answer := &Pool{
 		Name: p.nameOf(pool.Classes), Servers: pool.Servers, Cost: pool.Cost, Utilization: pool.Utilization(), Binding: p.className(pool.Binding), Undecided: pool.Undecided,
@@ -388,7 +386,7 @@ func (p *planner) sensitivity(ctx context.Context, pool *sizing.Pool) (*sizing.S
 	return &s, err
 }
 
-// skips reports whether what takes long is left out.
+// skips reports whether long parts are skipped.
 func (p *planner) skips() bool { return p.in.Quick && p.options.Discipline.Simulated() }
 
 // priority returns the place of a class in the order of a pool.

@@ -305,7 +305,7 @@ func TestTheStatusSaysWhatTheAnswerSays(t *testing.T) {
 		t.Errorf("the input is %+v", v)
 	}
 
-	// Without data the last answer stays, and so does what it was based on.
+	// Without data the last answer and its inputs stay.
 	known.Pools[0].LastScaleTime = new(metav1.NewMicroTime(now.Time))
 	in.Plan.Status = *known
 	in.Measured[0].Arrival = &pools.Reading{Value: math.NaN()}
@@ -355,8 +355,8 @@ func TestASimulatedPlanTellsWhatItLeavesOut(t *testing.T) {
 	}
 }
 
-// Constant service times at several servers are approximated. Where the SLA is near what
-// is attained, the conditions and the answer say what that leaves uncertain.
+// Constant service times at several servers are approximated. Where the SLA is near the attained
+// value, the conditions and the answer state the resulting uncertainty.
 func TestAPlanSaysWhatAnApproximationLeavesUncertain(t *testing.T) {
 	t.Parallel()
 	plan := func(probability string) pools.Input {

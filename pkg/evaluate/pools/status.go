@@ -17,9 +17,9 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// Status returns the status of a plan, given its answer or why there is
-// none. What was done about earlier answers stays as it is, and so does the last
-// answer while there is no other. Conditions change at now.
+// Status returns the status of a plan, given its answer or the reason for its absence. The record
+// of actions on earlier answers is unchanged, and so is the last answer while there is no other.
+// Conditions change at now.
 func Status(in Input, a *Answer, why error, now metav1.Time) v1alpha1.PoolPlanStatus {
 	var status v1alpha1.PoolPlanStatus
 	in.Plan.Status.DeepCopyInto(&status)
@@ -43,7 +43,7 @@ func (a *Answer) describe(status *v1alpha1.PoolPlanStatus) {
 		if known := slices.IndexFunc(before, func(p v1alpha1.PoolStatus) bool { return p.Name == pool.Name }); known >= 0 {
 			next = before[known]
 		}
-		if pool.Fault != "" { // what it needed last stays
+		if pool.Fault != "" { // its last need stays
 			status.Pools = append(status.Pools, next)
 			continue
 		}
@@ -75,9 +75,8 @@ func (c *Class) status() v1alpha1.ClassAttainment {
 	return s
 }
 
-// inputsOf returns the inputs as the status shows them. A measured value that is
-// not known now stays as it was: it is what a controller that restarts goes on
-// from.
+// inputsOf returns the inputs in the form of the status. A measured value that is unknown now keeps
+// its last value: a controller that restarts continues from it.
 func inputsOf(inputs []ClassInput, before []v1alpha1.ClassInput, now metav1.Time) []v1alpha1.ClassInput {
 	var list []v1alpha1.ClassInput
 	for _, in := range inputs {
@@ -209,7 +208,7 @@ func (a *Alternative) pools() string {
 	return strings.Join(pools, ", ")
 }
 
-// price says how many servers, and what they cost if that is not one each.
+// price states the number of servers, and their cost if that is not one each.
 func price(servers int, cost float64) string {
 	if cost == float64(servers) {
 		return fmt.Sprintf("%d servers", servers)

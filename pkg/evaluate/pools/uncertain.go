@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Uncertain says which numbers of servers the error of an approximation may change, and
-// what that error is at most: "checkout may need one server more (± 2.6%)". It is empty
-// if none may.
+// Uncertain names the numbers of servers that the error of an approximation may change, and the
+// largest such error: "checkout may need one server more (± 2.6%)". It is empty if there are none.
 func (a *Answer) Uncertain() string {
 	var uncertain []string
 	for i := range a.Pools {

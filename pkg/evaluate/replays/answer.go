@@ -11,7 +11,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Answer is what a replay found.
+// Answer is the result of a replay.
 type Answer struct {
 	// Name is that of the TraceReplay.
 	Name string `json:"name,omitempty"`
@@ -22,18 +22,18 @@ type Answer struct {
 	Partial bool `json:"partial,omitempty"`
 	// CPUShares is how jobs share cores, as in the TraceReplay.
 	CPUShares string `json:"cpuShares"`
-	// DemandsAssumed says that the trace has what jobs request, from which it is assumed how they spend their time.
+	// DemandsAssumed reports whether the trace has the requests of jobs, from which their demands are assumed.
 	DemandsAssumed bool `json:"demandsAssumed,omitempty"`
 	// Best is the policy of the least mean response time; of equal ones the first.
 	// Empty if no job was done, or some run was ended before its time: then the
 	// means are not of the same jobs.
 	Best string `json:"best,omitempty"`
-	// Policies are those of which a run is done, in order.
+	// Policies are the policies with a finished run, in order.
 	Policies []Policy `json:"policies"`
 }
 
-// Policy is what was found of a policy. Numbers are means over its runs, and
-// intervals are of 95 % confidence, by Student's t.
+// Policy is the result of a policy. Numbers are means over its runs, and intervals are of 95 % confidence, by
+// Student's t.
 type Policy struct {
 	Policy string `json:"policy"`
 	// Partial reports whether one of its runs was ended before its time, or is missing.
@@ -165,7 +165,7 @@ func policyAnswer(name string, runs []*Result) Policy {
 	return p
 }
 
-// add adds a share of another summary: what comes of it are means over runs.
+// add adds a share of another summary: the sums are means over runs.
 func (s *Summary) add(other Summary, share float64) {
 	s.Mean += share * other.Mean
 	s.P50 += share * other.P50

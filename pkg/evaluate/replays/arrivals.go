@@ -19,7 +19,7 @@ import (
 	"loadline.dev/loadline/pkg/trace"
 )
 
-// lots is what policies draw from, apart from gaps and types of generated jobs.
+// lots is the source of the policies' random draws, separate from the gaps and types of generated jobs.
 func lots(seed uint64) *rand.Rand {
 	const policyStream arrivals.Stream = 100
 	return rand.New(arrivals.Source(seed, policyStream))
@@ -111,7 +111,7 @@ func (r *Replay) generatedTypes(ranged *weightRange, path *field.Path) (types []
 	return types, weights, nil
 }
 
-// requestedBy returns what a type of jobs says that it requests of the cpu, and its limit in cores, 0 for none.
+// requestedBy returns the declared cpu request of a type of jobs, and its limit in cores, 0 for none.
 func requestedBy(t *v1alpha1.ReplayJobType, path *field.Path) (said []trace.Request, limit float64, err error) {
 	most := resource.NewQuantity(loading.MaxServers, resource.DecimalSI)
 	if q := t.CPURequest; q != nil {
@@ -186,8 +186,7 @@ func VariesBySCV(distribution string) bool {
 	return slices.Contains([]string{v1alpha1.DistributionGamma, v1alpha1.DistributionLognormal, v1alpha1.DistributionHyperexponential}, distribution)
 }
 
-// checkInterarrival refuses what a distribution does not take, and what it needs
-// and lacks.
+// checkInterarrival refuses parameters that a distribution does not take, and missing ones that it needs.
 func checkInterarrival(i *v1alpha1.Interarrival, path *field.Path) error {
 	empirical := i.Distribution == v1alpha1.DistributionEmpirical
 	switch {
@@ -207,7 +206,7 @@ func checkInterarrival(i *v1alpha1.Interarrival, path *field.Path) error {
 
 func valueOf(n *int64) any {
 	if n == nil {
-		return "" // as Kubernetes writes what is not there
+		return "" // the Kubernetes form of an absent value
 	}
 	return *n
 }

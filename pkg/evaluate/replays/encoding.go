@@ -11,8 +11,8 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// maxEncoded is the longest text that a result is encoded in: what Kubernetes
-// takes as the termination message of a container.
+// maxEncoded is the longest text of an encoded result: the limit of Kubernetes for the termination
+// message of a container.
 const maxEncoded = 4096
 
 // Encode writes a result as a text of at most 4096 bytes. Where it would be longer
@@ -46,7 +46,7 @@ func (r *Result) pack() (string, error) {
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
 }
 
-// DecodeResult reads what Encode wrote.
+// DecodeResult reads the output of Encode.
 func DecodeResult(text string) (*Result, error) {
 	if len(text) > maxEncoded {
 		return nil, fmt.Errorf("a result of %d bytes is longer than %d", len(text), maxEncoded)

@@ -64,7 +64,7 @@ func newReplay(t *testing.T, replay *v1alpha1.TraceReplay) *replays.Replay {
 	return r
 }
 
-// outcomes carries out a run and returns what became of its jobs, too.
+// outcomes carries out a run and returns the outcomes of its jobs, too.
 func outcomes(t *testing.T, r *replays.Replay, run int) (*replays.Result, []epochs.Outcome) {
 	t.Helper()
 	var all []epochs.Outcome

@@ -31,7 +31,7 @@ func GapsOf(jobs iter.Seq2[trace.Job, error]) ([]int64, error) {
 	return gaps, nil
 }
 
-// shape is what tells one class of recorded nodes from another.
+// shape identifies a class of recorded nodes.
 type shape struct {
 	milli, mebi int64
 	gpus        int

@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/trace"
 )
 
-// readAs gives what was read, and then an error unless that is nil.
+// readAs yields the list, and then an error unless that is nil.
 func readAs[T any](end error, list ...T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, item := range list {

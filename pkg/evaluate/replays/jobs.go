@@ -29,16 +29,16 @@ type workType struct {
 	sla     *jobSLA
 }
 
-// jobSLA is what is asked of a job; 0 is nothing.
+// jobSLA is the SLA of a job; 0 is no bound.
 type jobSLA struct{ response, dilation float64 }
 
-// kept reports whether a job kept within what is asked of it, but for rounding.
+// kept reports whether a job kept its SLA, except for rounding.
 func (s *jobSLA) kept(o *epochs.Outcome) bool {
 	const rounding = 1 + 1e-9
 	return (s.response == 0 || o.Response() <= s.response*rounding) && (s.dilation == 0 || o.Dilation() <= s.dilation*rounding)
 }
 
-// slaOf returns what is asked of a job; nil is nothing.
+// slaOf returns the SLA of a job; nil is none.
 func slaOf(j *epochs.Job) *jobSLA {
 	sla, _ := j.Data.(*jobSLA)
 	return sla
@@ -129,7 +129,7 @@ func (r *Replay) serversOfNeutralTimes(v *profile.InUse) []int {
 	return servers
 }
 
-// slaIn returns what a profile asks of its jobs, nil if nothing.
+// slaIn returns the SLA that a profile declares for its jobs, nil for none.
 func slaIn(p *v1alpha1.WorkloadProfile) *jobSLA {
 	s := p.Spec.SLA
 	if s == nil {

@@ -111,7 +111,7 @@ func cutLast(text, separator string) (before, after string, found bool) {
 	return text, "", false
 }
 
-// nodeClass makes a class of nodes of what a spec says.
+// nodeClass makes a class of nodes from a spec.
 func (r *Replay) nodeClass(n *v1alpha1.ReplayNodes, path *field.Path) (epochs.NodeClass, error) {
 	class := epochs.NodeClass{Name: n.Name, Count: 1}
 	if n.Count != nil {
@@ -150,7 +150,7 @@ func (r *Replay) nodeClass(n *v1alpha1.ReplayNodes, path *field.Path) (epochs.No
 	return class, nil
 }
 
-// capacity returns what the requests on one node may add up to; +Inf is no limit.
+// capacity returns the bounds on the sums of the requests on one node; +Inf is no limit.
 func (r *Replay) capacity(n *v1alpha1.ReplayNodes, path *field.Path) ([]float64, error) {
 	capacity := make([]float64, len(r.requests))
 	for i := range capacity {
@@ -176,9 +176,9 @@ func written(q *resource.Quantity) string {
 	return q.String()
 }
 
-// serversOf returns the servers of each resource: those that the spec gives, else
-// those of the profile, else one server of what every node has, and as many at the
-// cpu as the capacity says. Other resources the nodes do not have.
+// serversOf returns the servers of each resource: those of the spec, else those of the profile,
+// else one server of each resource that every node has, and at the cpu the number that the capacity
+// gives. The nodes do not have other resources.
 func serversOf(n *v1alpha1.ReplayNodes, profiles []*profile.NodeClass, path *field.Path) (map[string]int, error) {
 	servers := map[string]int{}
 	for _, name := range profile.NewResources(nil).Names() {

@@ -21,7 +21,7 @@ import (
 	"loadline.dev/loadline/pkg/trace"
 )
 
-// Input is what a replay is about.
+// Input is the input of a replay.
 type Input struct {
 	Replay *v1alpha1.TraceReplay
 	// Workloads and Nodes hold the profiles that the replay may refer to.

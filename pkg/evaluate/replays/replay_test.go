@@ -42,8 +42,8 @@ func TestNodesAreNamedByTheirClass(t *testing.T) {
 	}
 }
 
-// What a node has: its resources, else its profile, else one server of what every
-// node has, and as many cores as may be requested.
+// The resources of a node: as declared, else those of its profile, else one server of each resource
+// that every node has, and the number of cores that may be requested.
 func TestNodesHaveWhatIsSaidOfThem(t *testing.T) {
 	t.Parallel()
 	replay := generating()

@@ -12,9 +12,9 @@ import (
 // memory is the request that kube-scheduler scores beside that for the cpu.
 const memory = "memory"
 
-// requestsOf returns the requests of a job, in the order of r.requests. One that
-// says nothing of the cpu requests its limit in cores, or if that is 0 what it keeps busy.
-// They are rounded up to thousandths, as the API server rounds those of pods.
+// requestsOf returns the requests of a job, in the order of r.requests. A job without a cpu request
+// requests its limit in cores, or if that is 0 the cores that it keeps busy. Requests are rounded
+// up to thousandths, as the API server rounds those of pods.
 func (r *Replay) requestsOf(said []trace.Request, limit float64, kind *mix.JobType) []float64 {
 	requests := make([]float64, len(r.requests))
 	if limit == 0 {
@@ -29,8 +29,8 @@ func (r *Replay) requestsOf(said []trace.Request, limit float64, kind *mix.JobTy
 	return requests
 }
 
-// roundedUp rounds an amount up to thousandths. Quantities have no more than nine
-// decimals: what is less is the rounding of floating-point numbers.
+// roundedUp rounds an amount up to thousandths. Quantities have no more than nine decimals: smaller
+// digits are the rounding of floating-point numbers.
 func roundedUp(amount float64) float64 {
 	const rounding = 0.5e-9 * 1000
 	return math.Ceil(amount*1000-rounding) / 1000

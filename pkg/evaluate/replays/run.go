@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Result is what one run found. Times are in seconds.
+// Result is the result of one run. Times are in seconds.
 type Result struct {
 	Policy string `json:"policy"`
 	Seed   uint64 `json:"seed"`
@@ -121,7 +121,7 @@ func (r *Replay) Run(ctx context.Context, run int, watch Watch) (*Result, error)
 	return s.result, errors.Join(err, s.finish(r, sum))
 }
 
-// both returns a function that tells two, of which either may be nil.
+// both returns a function that calls two, either of which may be nil.
 func both[T any](first, second func(*T) error) func(*T) error {
 	switch {
 	case first == nil:

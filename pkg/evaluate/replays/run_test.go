@@ -20,7 +20,7 @@ import (
 	"loadline.dev/loadline/test/given"
 )
 
-// near reports whether two numbers are the same but for a relative tolerance.
+// near reports whether two numbers are equal within a relative tolerance.
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
 }
@@ -181,9 +181,8 @@ func TestJobsThatNoNodeCanTakeAreDroppedAndTheFirstIsExplained(t *testing.T) {
 	}
 }
 
-// The error of a trace names file, line, column, value and rule, and what was done
-// before the last instant that is known whole is kept: of the jobs before the wrong
-// one, the last may have company yet.
+// The error of a trace names file, line, column, value and rule, and keeps the results before the last instant that is
+// complete: the last job before the wrong one may still get company.
 func TestABadTraceEndsARunThatKeepsWhatItDid(t *testing.T) {
 	t.Parallel()
 	const header = "#loadline-trace/v1\njob,type,arrival,neutral\n"
@@ -259,7 +258,7 @@ func TestACancelledRunKeepsWhatItDid(t *testing.T) {
 	}
 }
 
-// endless writes a trace of so many jobs as it is read.
+// endless writes a trace with the given number of jobs while it is read.
 type endless struct {
 	jobs int
 	rest []byte

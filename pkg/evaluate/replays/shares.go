@@ -28,7 +28,7 @@ func (r *Replay) checkShares(Input) error {
 // share is a job's weight and limit at the cores of its node, as [contention.JobType] has them.
 type share struct{ weight, limit float64 }
 
-// shareOf returns the share of a job by what it says that it requests, and by its limit in cores, 0 for none.
+// shareOf returns the share of a job from its declared requests and its limit in cores, 0 for none.
 func (r *Replay) shareOf(said []trace.Request, limit float64) share {
 	s := share{}
 	if r.spec.CPUShares == v1alpha1.CPUSharesRequests {
@@ -71,7 +71,7 @@ func (s share) sharing(t *mix.JobType) *mix.JobType {
 // weightRange is the smallest and the largest of the weights that jobs which compute would have by their requests, 0 without jobs.
 type weightRange struct{ least, most float64 }
 
-// add adds a job of a type, with what it says that it requests, and its limit.
+// add adds a job of a type, with its declared requests, and its limit.
 func (r *weightRange) add(t *mix.JobType, said []trace.Request, limit float64) {
 	if len(t.Vector) == 0 || t.Vector[0].Loading == 0 { // the cpu is the first resource
 		return

@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/test/given"
 )
 
-// byRequests makes jobs share cores by what they request.
+// byRequests makes jobs share cores by their requests.
 func byRequests(spec *v1alpha1.TraceReplaySpec) { spec.CPUShares = v1alpha1.CPUSharesRequests }
 
 func TestALimitStretchesAJobAndIsNoDilation(t *testing.T) {

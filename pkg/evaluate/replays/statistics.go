@@ -11,9 +11,9 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// measures are what is summarized of the jobs of a run, and where. Samples are of
-// what a measure is above its least value: a sketch knows 0 exactly, so that jobs
-// that are not dilated have a dilation of 1.
+// measures are the summarized values of the jobs of a run, and their places. Samples hold the
+// excess of a value over its least: a sketch represents 0 exactly, so that jobs that are not
+// dilated have a dilation of 1.
 var measures = []struct {
 	of    func(*epochs.Outcome) float64
 	in    func(*Result) *Summary
@@ -27,8 +27,8 @@ var measures = []struct {
 
 const dilation = 3 // among the measures
 
-// statistics add up what becomes of the jobs of a run, in memory that does not
-// grow with their number.
+// statistics add up the outcomes of the jobs of a run, in memory that does not grow with their
+// number.
 type statistics struct {
 	result  *Result
 	samples []*ddsketch.DDSketchWithExactSummaryStatistics // per measure
@@ -90,7 +90,7 @@ func (s *statistics) skipped(line int, name, reason string) {
 	}
 }
 
-// finish fills in what the whole run adds up to.
+// finish fills in the sums over the whole run.
 func (s *statistics) finish(r *Replay, sum *epochs.Result) error {
 	s.result.Dropped = sum.Dropped
 	if s.result.Jobs == 0 {

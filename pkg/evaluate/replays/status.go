@@ -25,7 +25,7 @@ func (*Replay) Status(status *v1alpha1.TraceReplayStatus, a *Answer) {
 	}
 }
 
-// describe fills in what is known of jobs that were done.
+// describe fills in the figures of completed jobs.
 func (p *Policy) describe(result *v1alpha1.ReplayResult) {
 	result.MakespanMillis, result.WaitMeanMillis = millis(p.MakespanSeconds.Mean), millis(p.Wait.Mean)
 	result.Execution = &v1alpha1.MillisSummary{

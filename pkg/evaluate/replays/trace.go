@@ -18,7 +18,7 @@ import (
 type recorded struct {
 	*Replay
 	file  string
-	index map[string]int // of resources, also of those met in the trace, which no node has
+	index map[string]int // of resources, including those met in the trace that no node has
 	known map[string]*mix.JobType
 	// shared holds the types of jobs with a share of the cores.
 	shared  map[sharedType]*mix.JobType
@@ -100,8 +100,7 @@ func (t *recorded) read(options trace.Options, file io.Reader) (iter.Seq2[trace.
 	return jobs, nil
 }
 
-// job finds out what a job of the trace does: what the trace says itself counts
-// more than its profile.
+// job converts a job of the trace: the trace's own values take precedence over its profile.
 func (t *recorded) job(j *trace.Job) (epochs.Job, error) {
 	job := epochs.Job{Name: j.Name, Arrival: j.Arrival, Job: placement.Job{Neutral: j.Neutral}}
 	wrong := func(column, value, rule string) error {
@@ -184,7 +183,7 @@ func (t *recorded) derived(j *trace.Job) *mix.JobType {
 	return kind
 }
 
-// keyOf tells a type of jobs from others.
+// keyOf returns a key that distinguishes a type of jobs from others.
 func keyOf(name string, v loading.Vector) string {
 	key := append([]byte(name), 0)
 	for i, d := range v {

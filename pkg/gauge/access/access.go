@@ -2,11 +2,11 @@
 // (TokenReview) and whether its user may get the path (SubjectAccessReview), and passes the request on or answers it with a
 // status and a text: 401 without a valid token, 403 without the right, 503 where the API server does not answer.
 //
-// Answers are kept for a minute, in a bounded number. What is no token for the audience, or has expired by what it says itself, is
-// refused without a question. Of other tokens that were not allowed lately each source, see the package source, may have a bounded
-// number per second and at once judged, and who waits is judged in turn: a source that sends wrong tokens uses up its own budget and
-// no other's, and readers whose tokens are known need none. Requests by way of the API server's proxy share one budget, that of
-// the API server's address; it has authenticated them, and lets only those through who may use the proxy.
+// Answers are kept for a minute, in a bounded number. A token that is not for the audience, or has expired by its own claims, is
+// refused without a request. For other tokens that were not allowed lately each source, see the package source, has a bounded
+// number of reviews per second and at once, and waiting requests are reviewed in turn: a source that sends wrong tokens uses up its
+// own budget and no other's, and readers with recently allowed tokens need none. Requests by way of the API server's proxy share
+// one budget, that of the API server's address; it has authenticated them, and lets only those through who may use the proxy.
 //
 // Tokens are never kept, only their hashes, and never logged.
 package access
@@ -27,7 +27,7 @@ import (
 // MaxTokenBytes is how long a token may be.
 const MaxTokenBytes = 16 << 10
 
-// Request is what the API server is asked: may the user of a token get a path?
+// Request is the question to the API server: may the user of a token get a path?
 type Request struct {
 	Token string
 	// Audience is the audience that the token must be for, empty for that of the API server.
@@ -55,8 +55,8 @@ type Judge func(ctx context.Context, r Request) (Decision, error)
 // errBusy is for a request that was not judged because too many came.
 var errBusy = errors.New("too many requests with unknown tokens")
 
-// Protect returns a handler that passes on to next what the user of the token may get by the path. The token must be for an
-// audience, which is empty for the API server's own. A token of neither header is no error of the guard: the answer is 401.
+// Protect returns a handler that passes on to next the requests that the user of the token may get by the path. The token must be
+// for an audience, which is empty for the API server's own. A token of neither header is no error of the guard: the answer is 401.
 func (g *Guard) Protect(path, audience string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

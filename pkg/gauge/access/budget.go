@@ -15,11 +15,12 @@ const (
 	perSecond, burst = 5, 20
 	// atOnceEach is how many of them are judged at once, or wait for a slot: a part of all, and one's turn comes soon.
 	atOnceEach = 2
-	// maxBudgets is of how many sources what they spent is kept. One that is forgotten begins anew, as it also would after some seconds.
+	// maxBudgets is the number of sources whose spending is kept. A forgotten source begins anew, as it also would after some
+	// seconds.
 	maxBudgets = 4096
 )
 
-// budget is what the requests of one source may make the guard ask.
+// budget bounds the reviews for the requests of one source.
 type budget struct {
 	limiter flowcontrol.PassiveRateLimiter
 	slots   chan struct{}

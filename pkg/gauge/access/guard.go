@@ -48,15 +48,16 @@ func NewGuard(judge Judge, now clock.PassiveClock) *Guard {
 	}
 }
 
-// key tells requests apart without holding a token.
+// key identifies a request without holding a token.
 type key [sha256.Size]byte
 
 func keyOf(r Request) key {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %s", r.Path, r.Audience, r.Token))
 }
 
-// decide returns what is remembered of a request, or can be seen by its token, or asks. Requests alike that come together are asked
-// once, for whom it came from first. A caller that goes away does not end the question, as others may wait for the answer.
+// decide returns the remembered answer to a request, or the one that follows from its token, or asks. Equal requests that come
+// together are asked once, on the budget of the first one. A caller that goes away does not end the question, as others may wait
+// for the answer.
 func (g *Guard) decide(ctx context.Context, from netip.Prefix, r Request) (Decision, error) {
 	k := keyOf(r)
 	decision, known := g.remembered(k)
@@ -69,7 +70,7 @@ func (g *Guard) decide(ctx context.Context, from netip.Prefix, r Request) (Decis
 	answer := g.flights.DoChan(hex.EncodeToString(k[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
 		defer cancel()
-		if known { // what was allowed lately costs no one's budget, so that no one can use it up
+		if known { // recently allowed requests cost no budget, so that no source can use it up
 			return g.ask(ctx, k, r)
 		}
 		spent, err := g.budgets.budgetOf(from).spend(ctx)

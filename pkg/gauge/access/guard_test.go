@@ -47,7 +47,7 @@ func tokenSaying(header, payload string) string {
 	return header + "." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + ".signature"
 }
 
-// served is what is behind the guard.
+// served is the handler behind the guard.
 var served = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("usage")) })
 
 // get sends a request with a header, and returns the response.
@@ -164,8 +164,8 @@ func TestWithoutTheAPIServerCachedAnswersGoOnUntilTheyExpire(t *testing.T) {
 	})
 }
 
-// flood sends a thousand wrong tokens from an address, others in each round, and returns how many were judged. The rest are told to
-// come again.
+// flood sends a thousand wrong tokens from an address, others in each round, and returns the number that were judged. The answers
+// to the rest say to try again.
 func flood(t *testing.T, address string, h http.Handler, round int) (judged int) {
 	t.Helper()
 	for i := range 1000 {

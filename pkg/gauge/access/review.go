@@ -70,7 +70,7 @@ func (s *APIServer) authenticate(ctx context.Context, r Request) (*authenticatio
 	if !status.Authenticated || status.User.Username == "" {
 		return nil, nil
 	}
-	// An authenticator that knows no audiences returns none: its tokens are the API server's.
+	// An authenticator without audiences returns none: its tokens are the API server's.
 	if r.Audience != "" && !slices.Contains(status.Audiences, r.Audience) {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (s *APIServer) authorize(ctx context.Context, user *authenticationv1.UserIn
 // maxAnswerBytes is how long an answer of the API server may be.
 const maxAnswerBytes = 1 << 20
 
-// create creates a review, and replaces it by the answer. Errors show nothing of what was sent, nor of the answer, which
+// create creates a review, and replaces it by the answer. Errors show no part of the request, nor of the answer, which
 // repeats it.
 func (s *APIServer) create(ctx context.Context, path string, review any) error {
 	body, err := json.Marshal(review)

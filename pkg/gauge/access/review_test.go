@@ -18,7 +18,7 @@ const (
 	accessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 )
 
-// apiServer answers reviews with statuses, and keeps what it was asked last.
+// apiServer answers reviews with statuses, and keeps the last request.
 type apiServer struct {
 	tokens authenticationv1.TokenReviewStatus
 	access authorizationv1.SubjectAccessReviewStatus

@@ -11,7 +11,7 @@ import (
 // leeway is how far the clocks of the node and of the API server may be apart.
 const leeway = 5 * time.Minute
 
-// claims are what a JSON Web Token says of itself (RFC 7519, section 4.1).
+// claims are the claims of a JSON Web Token (RFC 7519, section 4.1).
 type claims struct {
 	Audience audiences `json:"aud"`
 	// Expiry is when it expires, in seconds since 1970, or nil where it does not.
@@ -31,9 +31,9 @@ func (a *audiences) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(a))
 }
 
-// plausible reports whether the API server could find a token valid for an audience, by what the token says of itself, which takes no
-// request. A token for an audience of its own is a JSON Web Token, as service accounts have, that names the audience; one for the API
-// server, with no audience, may be of any kind. None may have expired. Whether what it says is true, only the API server knows.
+// plausible reports whether the API server could find a token valid for an audience, by the token's own claims, which takes no
+// request. A token for an audience of its own is a JSON Web Token, as service accounts have, that names the audience; one for the
+// API server, with no audience, may be of any kind. None may have expired. Only the API server can verify the claims.
 func plausible(token, audience string, now time.Time) bool {
 	said, is := claimsOf(token)
 	if !is {
@@ -45,7 +45,7 @@ func plausible(token, audience string, now time.Time) bool {
 	return audience == "" || slices.Contains(said.Audience, audience)
 }
 
-// claimsOf returns what a token says of itself, and whether it is a JSON Web Token at all.
+// claimsOf returns the claims of a token, and whether it is a JSON Web Token at all.
 func claimsOf(token string) (said claims, is bool) {
 	parts := strings.SplitN(token, ".", 4) // header.payload.signature, and no more
 	if len(parts) != 3 {

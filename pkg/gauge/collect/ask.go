@@ -38,7 +38,7 @@ func NewTransport() *http.Transport {
 	}
 }
 
-// noRedirect has redirections returned as they are: a gauge has no reason to send its reader elsewhere.
+// noRedirect returns redirections without following them: a gauge has no reason to send its reader elsewhere.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // ask returns the report of a gauge, which is valid and of its node.
@@ -55,7 +55,7 @@ func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string) (*
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText)) // what there is of it
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText)) // the part received
 		return nil, fmt.Errorf("it answers %s: %q", response.Status, text)
 	}
 	report, err := usage.NewDecoder(response.Body, usage.Limits{Bytes: usage.MaxBytes, Intervals: last, Objects: usage.MaxObjects}).Report()
@@ -68,7 +68,7 @@ func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string) (*
 	return report, nil
 }
 
-// check returns an error that says what a gauge of the node cannot have reported.
+// check returns an error for a report that a gauge of the node cannot have made.
 func check(report *usage.Report, g Gauge) error {
 	if report.AgeSeconds > longestAge.Seconds() {
 		return fmt.Errorf("ageSeconds: %v is more than %v", report.AgeSeconds, longestAge.Seconds())

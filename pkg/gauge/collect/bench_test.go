@@ -22,9 +22,9 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// BenchmarkRound collects from 5,000 gauges, each of 30 pods and of the three intervals of a round, as the simulated gauges
-// serve them: packed. The server is in the same process, and so part of both figures, with some 20 MiB of answers. In keeping, what
-// is collected is kept as the manager keeps it, after all that there is room for.
+// BenchmarkRound collects from 5,000 gauges, each of 30 pods and of the three intervals of a round, as the simulated gauges serve
+// them: compressed. The server is in the same process, and so part of both figures, with some 20 MiB of answers. In keeping, the
+// collected intervals are kept as the manager keeps them, when its memory is full.
 func BenchmarkRound(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchmarkRound(b, false) })
 	b.Run("keeping", func(b *testing.B) { benchmarkRound(b, true) })

@@ -30,7 +30,7 @@ const (
 
 // Gauge is a gauge that can be asked.
 type Gauge struct {
-	// ID tells gauges apart, such as the UID of the pod; a gauge of another ID starts anew.
+	// ID identifies the gauge, such as the UID of the pod; a gauge of another ID starts anew.
 	ID string
 	// Node is the node that the gauge runs on.
 	Node string
@@ -38,7 +38,7 @@ type Gauge struct {
 	Address string
 }
 
-// Observed is what a gauge observed since it was asked last.
+// Observed holds a gauge's observations since the last request.
 type Observed struct {
 	Gauge
 	// Intervals follow each other, the oldest first; there is at least one, and they are valid and of the gauge's node.
@@ -47,15 +47,15 @@ type Observed struct {
 	Ended time.Time
 }
 
-// Receiver takes what was observed. It is called by several goroutines at once, for one gauge by one at a time, and must not
-// keep what it is handed. What it does adds to the time of the round.
+// Receiver takes observations. It is called by several goroutines at once, for one gauge by one at a time, and must not keep
+// its argument. Its time adds to the time of the round.
 type Receiver interface {
-	// Receive takes what one gauge observed.
+	// Receive takes the observations of one gauge.
 	Receive(ctx context.Context, o *Observed)
 }
 
-// Collector asks gauges. Its exported fields must be set before it is used, and not be changed after; of those that are
-// durations zero is the constant of that name.
+// Collector asks gauges. Its exported fields must be set before it is used, and not be changed after; a zero duration stands
+// for the constant of that name.
 type Collector struct {
 	// Gauges returns the gauges that there are.
 	Gauges func(ctx context.Context) ([]Gauge, error)
@@ -77,7 +77,7 @@ type Collector struct {
 
 // Round is what became of a round.
 type Round struct {
-	// Gauges is how many there are, Asked how many of them were asked, and Failed how many of these failed. The others wait
+	// Gauges is the number of gauges, Asked the number asked, and Failed the number of these that failed. The others wait
 	// because they failed before.
 	Gauges, Asked, Failed int
 	// Intervals is how many intervals were handed on.
@@ -88,9 +88,9 @@ type Round struct {
 	Took time.Duration
 }
 
-// state is what is remembered of a gauge between rounds.
+// state is the state of a gauge between rounds.
 type state struct {
-	// until is the end of what was observed, by the collector's clock; zero before the first answer.
+	// until is the end of the observations, by the collector's clock; zero before the first answer.
 	until time.Time
 	// last is the end of the last interval by the clock of its node, by which it is known again where intervals have gaps.
 	last time.Time
@@ -123,7 +123,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	}
 }
 
-// Round asks each gauge that is due once. Gauges that answered last time are asked first. The error says that there is no
+// Round asks each gauge that is due once. Gauges that answered last time are asked first. It returns an error if there is no
 // list of gauges or no token; that a gauge fails is no error. Rounds must not overlap.
 func (c *Collector) Round(ctx context.Context) (*Round, error) {
 	c.once.Do(c.prepare)
@@ -191,7 +191,7 @@ func (c *Collector) remember(gauges []Gauge) {
 	c.states = states
 }
 
-// refused returns which of the gauges answered last what was refused.
+// refused returns the gauges whose last answer was refused.
 func (c *Collector) refused(gauges []Gauge) (all []usage.Refusal) {
 	for _, g := range gauges {
 		if why := c.states[g.ID].refused; why != "" {

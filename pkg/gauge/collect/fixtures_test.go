@@ -35,7 +35,7 @@ type cluster struct {
 	asked  map[string][]int            // for how many intervals, by the host of the gauge
 }
 
-// received keeps what arrives, by node.
+// received keeps the observations that arrive, by node.
 type received struct {
 	mutex sync.Mutex
 	by    map[string][]collect.Observed

@@ -14,7 +14,7 @@ import (
 	gauge "loadline.dev/loadline/pkg/gauge/server"
 )
 
-// The handler of the gauge itself, with its guard: what it answers arrives at those who may read it.
+// The handler of the gauge itself, with its guard: its answers arrive at authorized readers.
 func TestWhatAGaugeServesArrives(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

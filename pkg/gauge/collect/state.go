@@ -36,7 +36,7 @@ func (s *state) failed(now time.Time, asked int, err error) {
 		wait = min(MaxBackOff, Period<<doublings)
 	}
 	s.failures++
-	// Rounds are a period apart, give or take what the last one took.
+	// Rounds are a period apart, give or take the duration of the last one.
 	s.notBefore = now.Add(wait - Period/2)
 	s.refused = ""
 	if refused := (*usage.RefusedError)(nil); errors.As(err, &refused) {

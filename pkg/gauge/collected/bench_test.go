@@ -11,7 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// full returns a history of 5,000 nodes with 30 pods each that has as much as it keeps, and what adds a round to it.
+// full returns a history of 5,000 nodes with 30 pods each that is full, and a function that adds a round to it.
 func full(b *testing.B) (k *kept, round func()) {
 	b.Helper()
 	const nodes, pods = 5000, 30

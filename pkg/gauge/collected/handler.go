@@ -58,7 +58,7 @@ func (h *History) write(w io.Writer, last int, query url.Values) error {
 	return nil
 }
 
-// collection returns what an answer begins with.
+// collection returns the beginning of an answer.
 func (h *History) collection() usage.Collection {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

@@ -24,7 +24,7 @@ const (
 	maxGap = time.Minute
 )
 
-// History keeps what was collected. Its methods may be called at once, those that add intervals of a node one at a time.
+// History keeps the collected intervals. Its methods may be called at once, those that add intervals of a node one at a time.
 type History struct {
 	clock                  clock.PassiveClock
 	maxBytes, maxNodeBytes int
@@ -49,11 +49,11 @@ type node struct {
 	pods map[string]*identity
 	// identified is how many pods there have been, and added how many intervals.
 	identified, added uint64
-	size              int // in bytes, as it is accounted
+	size              int // in bytes, as accounted
 }
 
-// Add adds what was observed of a node. Intervals that are there already are left out. After a gap the history of the node begins
-// anew, so that nothing is said of the time between.
+// Add adds the observations of a node. Intervals that it has already are left out. After a gap the history of the node begins
+// anew, so that it covers no unobserved time.
 func (h *History) Add(o *collect.Observed) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -109,7 +109,8 @@ func (n *node) merge() {
 	n.spans = merged
 }
 
-// trim keeps of the latest spans as many as take no more than some bytes, at least one, and of no more than the time that is kept.
+// trim keeps the latest spans that take at most the given number of bytes, at least one span, and no more than the time that is
+// kept.
 func (n *node) trim(limit int) {
 	n.forget()
 	sizes := n.sizes()
@@ -124,7 +125,7 @@ func (n *node) trim(limit int) {
 	n.forget()
 }
 
-// forget forgets the pods that no span has. A map does not give back what it took when it was larger, so it makes another one.
+// forget forgets the pods that no span has. A map does not give back the memory of its largest size, so forget makes another one.
 func (n *node) forget() {
 	there := 0
 	for _, pod := range n.pods {
@@ -144,8 +145,8 @@ func (n *node) forget() {
 	n.pods = pods
 }
 
-// EndRound takes note of the end of a round of asking all gauges, and of those that it refused. It forgets nodes that were not
-// heard of, and drops the oldest spans of the nodes that take the most memory: those that take less than their part of the memory
+// EndRound records the end of a round of asking all gauges, and the gauges that it refused. It forgets nodes without recent
+// reports, and drops the oldest spans of the nodes that take the most memory: those that take less than their part of the memory
 // lose nothing.
 func (h *History) EndRound(refused []usage.Refusal) {
 	h.mutex.Lock()
@@ -167,7 +168,7 @@ func (h *History) Age() (time.Duration, bool) {
 	return h.clock.Since(h.ended), !h.ended.IsZero()
 }
 
-// Nodes returns the names of the nodes of which there is something, in order.
+// Nodes returns the names of the nodes with intervals, in order.
 func (h *History) Nodes() []string {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

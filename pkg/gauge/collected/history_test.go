@@ -63,7 +63,7 @@ type fataler interface {
 	Fatal(args ...any)
 }
 
-// report returns what is kept of a node, which must be valid.
+// report returns the kept report of a node, which must be valid.
 func (k *kept) report(t fataler, node string) usage.Report {
 	t.Helper()
 	r, is := k.Report(node, usage.MaxIntervals)
@@ -119,7 +119,7 @@ func TestWhatIsOlderIsKeptInMinutesForAnHour(t *testing.T) {
 	}
 }
 
-// A sum of what one processor did and of what two did is of neither.
+// The sum of the activity of one processor and of that of two belongs to neither.
 func TestIntervalsOfOtherProcessorsStayApart(t *testing.T) {
 	t.Parallel()
 	k := newKept()
@@ -192,7 +192,7 @@ func TestALongIntervalIsNotMerged(t *testing.T) {
 	}
 }
 
-// A gauge that was forgotten and found again is asked for what it was asked for before.
+// A gauge that was forgotten and found again is asked the same as before.
 func TestIntervalsThatAreThereAreNotAddedAgain(t *testing.T) {
 	t.Parallel()
 	k := newKept()
@@ -270,7 +270,7 @@ func (k *kept) past(t fataler, node string) (total float64) {
 	return total
 }
 
-// sizes returns what is kept of each node, and of all.
+// sizes returns the size of each node's intervals, and of all.
 func (k *kept) sizes() (of map[string]int, all int) {
 	of = map[string]int{}
 	for name, n := range k.nodes {
@@ -340,7 +340,7 @@ func TestWhereThereIsTooMuchTheNodesWithTheMostLoseTheirPast(t *testing.T) {
 	}
 }
 
-// A manager answers only what those who ask it take for a report of a node.
+// A manager answers only with intervals that its readers accept as a report of a node.
 func TestIntervalsThatHaveTooManyPodsTogetherAreNotMerged(t *testing.T) {
 	t.Parallel()
 	k := newKept()
@@ -383,12 +383,12 @@ func TestWhatIsAccountedIsWhatTheHeapHas(t *testing.T) {
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what the first one found to be garbage is swept
+	runtime.GC() // sweep the garbage that the first one found
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// Nodes may lie: whatever a valid interval says, the report is valid, and sums are as they were.
+// Nodes may lie: for any valid interval the report is valid, and sums do not change.
 func TestWhateverIsAddedTheReportIsValid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,7 +20,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// gauges answer in place of a network, each by its host, what it says in a round.
+// gauges answer in place of a network, each by its host, with its answer of a round.
 type gauges struct {
 	round  int
 	answer map[string]func(round int) io.Reader
@@ -35,7 +35,7 @@ func honest(node string) func(int) io.Reader {
 	return func(round int) io.Reader { return strings.NewReader(told(node, round, pods(10, 0))) }
 }
 
-// told is the text of an answer of what some pods did between two rounds.
+// told is the text of an answer with the activity of some pods between two rounds.
 func told(node string, round int, pods []usage.Pod) string {
 	end := noon.Add(time.Duration(round) * collect.Period)
 	report := usage.Report{Intervals: []usage.Interval{{
@@ -66,12 +66,12 @@ func endlessly(begin, text string) func(int) io.Reader {
 	return func(int) io.Reader { return io.MultiReader(strings.NewReader(begin), &again{text: text}) }
 }
 
-// late is what is left of an answer that comes so slowly that it is given up.
+// late is the rest of an answer that comes so slowly that the reader gives up.
 type late struct{}
 
 func (late) Read([]byte) (int, error) { return 0, context.DeadlineExceeded }
 
-// greedy are as many pods as there may be, with the longest names, all of which no round has had before.
+// greedy returns the maximum number of pods, with the longest names, all of which no round has had before.
 func greedy(round int) (all []usage.Pod) {
 	for i := range usage.MaxPods {
 		p := slow(fmt.Sprintf("%064d", round*usage.MaxPods+i))
@@ -81,7 +81,7 @@ func greedy(round int) (all []usage.Pod) {
 	return all
 }
 
-// lie is what a gauge that lies says, and why it is refused; empty if it is not.
+// lie is the answer of a gauge that lies, and the reason for its refusal; empty if it is not refused.
 type lie struct {
 	says    func(round int) io.Reader
 	refused string
@@ -112,7 +112,7 @@ func lies() map[string]lie {
 	}
 }
 
-// receiver keeps what arrives, as the manager does.
+// receiver keeps the observations that arrive, as the manager does.
 type receiver struct{ *History }
 
 func (r receiver) Receive(_ context.Context, o *collect.Observed) { r.Add(o) }

@@ -65,7 +65,7 @@ func (r *row) pack(to []byte) []byte {
 	return to
 }
 
-// unpack returns the rows of which a text is made by pack.
+// unpack returns the rows from a text of pack.
 func unpack(packed []byte) (rows []row) {
 	next := func() uint64 {
 		value, n := binary.Uvarint(packed)
@@ -96,7 +96,7 @@ func newRow(number uint64, p *usage.Pod) row {
 	return r
 }
 
-// usageOf returns what a row says of the pod that it is of.
+// usageOf returns the usage of a pod from its row.
 func (r *row) usageOf(pod *identity) usage.Pod {
 	cpu := min(1, r.cpuLoading)
 	p := usage.Pod{
@@ -111,8 +111,8 @@ func (r *row) usageOf(pod *identity) usage.Pod {
 	return p
 }
 
-// add adds the usage of the pod in the interval that follows. Means of what happens without waiting are weighted by the time
-// that it would have taken without.
+// add adds the usage of the pod in the interval that follows. The weight of a mean of times without waiting is the time
+// without waiting.
 func (r *row) add(next *row) {
 	mean := func(a, wa, b, wb float64) float64 {
 		if wa+wb <= 0 {

@@ -12,8 +12,8 @@ const (
 	// MaxBytes is how much memory is kept of all nodes together: an hour of 30,000 pods, or seven minutes of 150,000, at an interval
 	// in ten seconds. A busy pod takes up to 28 bytes of an interval or a minute, and its identity about 230 bytes.
 	MaxBytes = 104 << 20
-	// MaxNodeBytes is how much is kept of one node: twice what an hour takes of the 1,000 pods that an interval has at most.
-	// A node whose pods are others in each interval loses its own past by that.
+	// MaxNodeBytes bounds the memory of one node: twice the memory of an hour of the 1,000 pods that an interval has at most. A
+	// node whose pods are others in each interval loses its own past by that.
 	MaxNodeBytes = 4 << 20
 )
 
@@ -33,7 +33,7 @@ func (s *span) size() int { return spanBytes + len(s.packed) }
 
 func (i *identity) size() int { return identityBytes + len(i.uid) + len(i.namespace) + len(i.name) }
 
-// sizes returns what each span of a node takes, with the identities of the pods that no later one has.
+// sizes returns the size of each span of a node, with the identities of the pods that no later one has.
 func (n *node) sizes() []int {
 	sizes := make([]int, len(n.spans))
 	for i := range n.spans {
@@ -46,7 +46,7 @@ func (n *node) sizes() []int {
 	return sizes
 }
 
-// share returns what each node may take, so that all together take no more than there is.
+// share returns the bound on each node, so that all together stay within the memory.
 func (h *History) share() int {
 	wants := make([]int, 0, len(h.nodes))
 	for _, n := range h.nodes {

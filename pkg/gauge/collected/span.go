@@ -20,7 +20,7 @@ type span struct {
 	first, last           uint64 // the numbers of the intervals that it is of
 }
 
-// identity is what all rows of a pod have in common.
+// identity is the common part of all rows of a pod.
 type identity struct {
 	number               uint64 // unlike that of any other pod of the node
 	last                 uint64 // the number of the last interval that has it

@@ -1,5 +1,6 @@
-// Package fair shares a budget by max-min fairness: who wants little gets it, and what that leaves is shared equally by those who
-// want more. So whatever one of n wants, no other gets less than what it wants or the n-th part of the budget, whichever is less.
+// Package fair shares a budget by max-min fairness: a source that wants little gets it, and the rest is shared equally by those
+// that want more. So whatever one of n wants, no other gets less than its demand or the n-th part of the budget, whichever is
+// less.
 package fair
 
 import "slices"

@@ -6,7 +6,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// Differences returns a sampler of what happened between two readings, the first of which it makes at once. After a reading
+// Differences returns a sampler of the differences between two readings; it makes the first one at once. After a reading
 // that failed, the next interval begins where the last one ended: it is longer, and nothing is lost.
 func Differences[R any](read func() (R, error), between func(before, after R) *usage.Interval) (Sampler, error) {
 	before, err := read()

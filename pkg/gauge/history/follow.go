@@ -20,9 +20,9 @@ type Observer interface {
 	Failed()
 }
 
-// Follow samples at each tick until the context ends, adds what it finds, and tells an observer. A sample that fails is
-// logged, and leaves what is kept as it is; so is a change of the processors that pods have, by which dilations are to be read.
-// Ticks that come during a sample are dropped, as those of time.Ticker are.
+// Follow samples at each tick until the context ends, adds the interval, and notifies an observer. A sample that fails is
+// logged, and leaves the history unchanged; a change of the processors that pods have, which matters for reading dilations, is
+// logged, too. Ticks that come during a sample are dropped, as those of time.Ticker are.
 func (h *History) Follow(ctx context.Context, ticks <-chan time.Time, sample Sampler, observer Observer) {
 	for cpus := 0; ; {
 		select {

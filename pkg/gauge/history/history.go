@@ -1,6 +1,6 @@
-// Package history keeps the last intervals of a gauge, encoded, for any number of readers while new ones are added, and
-// follows a sampler that makes them. It adds to each interval for how long its pods have been slowed down, which goes back
-// beyond what it keeps; then it never changes it, and never takes an old one for a new one: it says how old the newest is.
+// Package history keeps the last intervals of a gauge, encoded, for any number of readers while new ones are added, and follows a
+// sampler that makes them. It adds to each interval the time for which its pods have been slowed down, which goes back beyond the
+// kept intervals; then it never changes the interval, and never takes an old one for a new one: it states the age of the newest.
 package history
 
 import (
@@ -72,7 +72,7 @@ func (h *History) Add(v *usage.Interval) error {
 	return nil
 }
 
-// Last returns the last n intervals as JSON, or as many as there are, the oldest first. They must not be changed.
+// Last returns the last n intervals as JSON, or all if there are fewer, the oldest first. They must not be changed.
 func (h *History) Last(n int) [][]byte {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

@@ -141,7 +141,7 @@ func TestReadersSeeWholeHistoriesWhileIntervalsAreAdded(t *testing.T) {
 	all.Wait()
 }
 
-// told keeps what an observer is told.
+// told keeps the notifications of an observer.
 type told struct {
 	took   []time.Duration
 	failed int

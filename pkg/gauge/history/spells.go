@@ -12,8 +12,8 @@ type spell struct {
 	before  bool
 }
 
-// mark writes into an interval for how long each of its pods has been slowed down, and returns what to remember until the
-// next one. Pods that are not in the interval are forgotten.
+// mark writes into an interval the time for which each of its pods has been slowed down, and returns the spells to keep
+// until the next one. Pods that are not in the interval are forgotten.
 func (s spells) mark(v *usage.Interval) spells {
 	next := make(spells, len(v.Pods))
 	for i := range v.Pods {

@@ -1,5 +1,6 @@
-// Package metrics shows Prometheus what a gauge finds: of each pod the seconds that its tasks ran, waited, were throttled
-// and were blocked, and its dilation; of the node what the pods have in common; of the gauge how its readings go.
+// Package metrics exports the results of a gauge to Prometheus: of each pod the seconds that its tasks ran, waited, were
+// throttled and were blocked, and its dilation; of the node the values that its pods share; of the gauge the state of its
+// readings.
 //
 // A bounded number of pods has time series of its own, those that wait most; the others share one. Counters only grow while
 // a series exists, and the series of a pod that is gone go with it. A dilation that is stale is not shown.
@@ -18,8 +19,8 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// Labels of what is no pod's, or no known one's. Neither is empty, as Prometheus would put the gauge's own namespace and
-// name there, nor can it be that of a pod.
+// Labels of values that belong to no pod, or to an unknown one. Neither is empty, as Prometheus would put the gauge's own
+// namespace and name there, nor can it be that of a pod.
 const (
 	// Others is the namespace and the name of the pods that have no series of their own.
 	Others = "(others)"
@@ -31,7 +32,7 @@ const (
 type Options struct {
 	// MaxPods is how many pods have series of their own, at least 1.
 	MaxPods int
-	// Stale is from which age on what was read last is not shown as what is.
+	// Stale is the age from which on the last reading is not shown as current.
 	Stale time.Duration
 	// Clock says how old it is.
 	Clock clock.PassiveClock
@@ -98,7 +99,7 @@ func (m *Metrics) Named(err error) {
 	m.namesFailed.Set(failing)
 }
 
-// Gatherer returns what a registry gathers when no interval is being added, and without dilations that are stale.
+// Gatherer returns the metrics that a registry gathers when no interval is being added, without stale dilations.
 func (m *Metrics) Gatherer(registry prometheus.Gatherer) prometheus.Gatherer {
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		m.mu.Lock()

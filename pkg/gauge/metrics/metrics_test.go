@@ -23,7 +23,7 @@ var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 const stale = 30 * time.Second
 
-// watched are metrics and what Prometheus would see of them.
+// watched are metrics and Prometheus's view of them.
 type watched struct {
 	*Metrics
 	prometheus.Gatherer
@@ -185,8 +185,8 @@ func TestNamesThatCannotBeListedAreSeen(t *testing.T) {
 	w.want(t, "pod_names_failing", map[string]float64{"": 0})
 }
 
-// Whatever pods come and go: series are bounded, none goes backwards while it is there, and what the pods did is somewhere,
-// once, unless its pod is gone or has lost its place.
+// However pods come and go, series are bounded, none goes backwards while it exists, and each pod's activity is counted
+// somewhere, once, unless its pod is gone or has lost its place.
 func TestSeriesAreBoundedAndNeverGoBackwards(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

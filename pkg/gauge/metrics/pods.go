@@ -81,8 +81,8 @@ func (m *Metrics) drop(uid string) {
 	m.counters.drop(s.labels)
 }
 
-// choose decides which pods have series of their own: as many as there may be, and in the place of another only one that
-// waits much more.
+// choose decides which pods have series of their own: up to the limit, and a pod replaces another only if it waits much
+// more.
 func (m *Metrics) choose(pods []usage.Pod) {
 	var hidden []*usage.Pod
 	for i := range pods {
@@ -94,7 +94,7 @@ func (m *Metrics) choose(pods []usage.Pod) {
 		hidden = append(hidden, p)
 	}
 	slices.SortStableFunc(hidden, func(a, b *usage.Pod) int { return cmp.Compare(b.Wait, a.Wait) })
-	var least []string // of those that are shown, by how little they wait
+	var least []string // of the pods shown, by least waiting
 	if len(m.shown)+len(hidden) > m.options.MaxPods {
 		least = m.byWaiting()
 	}

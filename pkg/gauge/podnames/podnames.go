@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// MaxEntries is how many entries of the folder are looked at. A node runs some hundred pods, and the kubelet removes the
+// MaxEntries bounds the entries of the folder that are read. A node runs some hundred pods, and the kubelet removes the
 // logs of those that are gone.
 const MaxEntries = 10_000
 
@@ -24,7 +24,7 @@ type Folder struct {
 	err   error
 }
 
-// pod is what a pod is called.
+// pod is the name of a pod.
 type pod struct{ namespace, name string }
 
 // At returns the folder at a path, in most cases /var/log/pods. It is read when a name is first asked for.
@@ -66,7 +66,7 @@ func (f *Folder) list() {
 	}
 }
 
-// entries returns the names of what is in a folder, MaxEntries at most.
+// entries returns the names of the entries of a folder, MaxEntries at most.
 func entries(path string) ([]string, error) {
 	folder, err := os.Open(path)
 	if err != nil {

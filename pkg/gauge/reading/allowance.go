@@ -2,9 +2,9 @@ package reading
 
 import "loadline.dev/loadline/pkg/gauge/fair"
 
-// What a reading reads at most. A pod can have as many tasks as the memory of its kernel stacks has room for, and control groups of its
-// own where it may write to them: to read all of a hundred thousand would take the gauge more than it has, and its node would not be
-// observed. What is not read is accounted by the control groups around it, as what comes and goes between two readings.
+// The bounds of a reading. A pod can have any number of tasks up to the memory for their kernel stacks, and control groups of its
+// own where it may write to them: reading all of a hundred thousand would exceed the gauge's own limits, and its node would not be
+// observed. The rest is accounted by the surrounding control groups, like tasks that come and go between two readings.
 const (
 	// maxTasks is how many tasks are read of all pods, at some 400 bytes each, and maxPodTasks of one, which is the limit of many
 	// clusters (podPidsLimit). Of each pod at least minPodTasks are.
@@ -20,16 +20,16 @@ const (
 	maxNames = 10_000
 )
 
-// allowance bounds how many things are read of all pods together, and shares that by max-min fairness, by what each pod had at the
-// reading before: so whatever one pod has, of a pod that has little everything is read.
+// allowance bounds the number of items read of all pods together, and shares that by max-min fairness, by the items of each pod at
+// the reading before: of a pod with few items everything is read, whatever another pod has.
 type allowance struct {
 	all, most, least int // of all pods; of one pod at most and at least
 
 	left  int   // of all
 	part  int   // of each pod
 	pod   int   // how many may be read of this one yet
-	has   int   // how many it has, of those that are counted
-	wants []int // what the pods had that were read
+	has   int   // number of its counted items
+	wants []int // items of the pods that were read
 }
 
 // reading begins a reading.

@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/reading"
 )
 
-// crowd writes a pod whose container lists tasks from a first id on, of which only some are there.
+// crowd writes a pod whose container lists tasks from a first id on, with only some of them present.
 func (n node) crowd(uid string, first, tasks int, there ...int) {
 	var list strings.Builder
 	for i := range tasks {
@@ -59,7 +59,7 @@ func TestPodsWithManyTasksTakeNoneFromThoseWithFew(t *testing.T) {
 	n := empty(t)
 	n.crowd("pod-0", 1, 3, 0, 1, 2)
 	n.crowd("pod-9", 11, 3, 0, 1, 2)
-	const level = (16_384 - 2*3) / 8 // which each of the others may have of what is read
+	const level = (16_384 - 2*3) / 8 // each other pod's share of the reading
 	for i := 1; i < 9; i++ {
 		n.crowd(fmt.Sprintf("pod-%d", i), 10_000*i, 5000, 0, level-1, level)
 	}
@@ -86,7 +86,7 @@ func TestPodsWithManyTasksTakeNoneFromThoseWithFew(t *testing.T) {
 	}
 }
 
-// A container that may write to its control groups makes as many as it likes, and calls them what it likes.
+// A container that may write to its control groups makes any number of them, with any names.
 func TestOfAPodWithManyControlGroupsAThousandAreRead(t *testing.T) {
 	t.Parallel()
 	n := empty(t)

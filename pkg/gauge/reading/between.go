@@ -64,7 +64,7 @@ func longest[T any](all []T, limit int, times func(*T) *usage.Times) []T {
 	return slices.Clip(all[:limit])
 }
 
-// limitContainers leaves pods as many containers as an interval may have, by max-min fairness.
+// limitContainers limits the containers of pods to those that an interval may have, by max-min fairness.
 func limitContainers(pods []usage.Pod) {
 	counts := make([]int, len(pods))
 	for i := range pods {
@@ -76,7 +76,7 @@ func limitContainers(pods []usage.Pod) {
 	}
 }
 
-// limitContainersOf leaves a pod as many containers as the limit, those that ran and waited longest, in the order of their IDs.
+// limitContainersOf reduces a pod to the limit of containers: those that ran and waited longest, in the order of their IDs.
 func limitContainersOf(pod *usage.Pod, limit int) {
 	pod.Containers = longest(pod.Containers, limit, func(c *usage.Container) *usage.Times { return &c.Times })
 	slices.SortFunc(pod.Containers, func(a, b usage.Container) int { return cmp.Compare(a.ID, b.ID) })

@@ -7,7 +7,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// item is what a task did in an interval, in seconds. What it did besides, it slept.
+// item holds a task's times in an interval, in seconds. The rest of the interval it slept.
 type item struct {
 	there, run, wait, throttled, blocked float64
 
@@ -22,7 +22,7 @@ type item struct {
 func (i *item) active() float64 { return i.own() + i.wait + i.throttled }
 func (i *item) own() float64    { return i.run + i.blocked }
 
-// change is what the tasks of a group did.
+// change holds the activity of a group's tasks.
 type change struct {
 	id    string
 	items []item
@@ -61,8 +61,8 @@ func (c *change) times(seconds float64) (times usage.Times, left float64) {
 	return times, left
 }
 
-// container returns what the container did that the group is, given its times. What its tasks are like matters where a limit held
-// them back, and is not known where much of that came and went.
+// container returns the usage of the container of the group, given its times. The kind of its tasks matters where a limit held
+// them back, and is unknown where many of them came and went.
 func (c *change) container(times usage.Times) usage.Container {
 	container := usage.Container{ID: c.id, Times: times, Periods: c.periods, ThrottledPeriods: c.throttledPeriods}
 	if times.Throttled > 0 && times.Unseen < unseenMatters*times.Run {
@@ -72,7 +72,7 @@ func (c *change) container(times usage.Times) usage.Container {
 	return container
 }
 
-// groups compares the groups of a pod. Gone are the tasks that ended: what they did is in the account of their group only.
+// groups compares the groups of a pod. Gone are the tasks that ended: only the account of their group has their activity.
 func (c *comparison) groups(before, after *Pod) (groups []change, gone []*Task) {
 	for i := range after.Groups {
 		group := &after.Groups[i]
@@ -112,12 +112,12 @@ func counted(before, after int64) int64 {
 	return after - before
 }
 
-// used returns by how much a counter of what tasks ran grew: no more than all processors can have run.
+// used returns the growth of a counter of tasks' running time: at most the time that all processors can have run.
 func (c *comparison) used(before, after time.Duration) float64 {
 	return bound(grown(before, after), float64(max(c.before.CPUs, c.after.CPUs, 1))*c.span)
 }
 
-// task compares a task with what it was before, if it was.
+// task compares a task with its earlier state, if there is one.
 func (c *comparison) task(now *Task) item {
 	i := item{there: c.span, id: now.ID, parent: now.Parent, cpus: [2]int{now.CPU, now.CPU}}
 	switch was := c.earlier[now.ID]; {
@@ -133,10 +133,11 @@ func (c *comparison) task(now *Task) item {
 		i.there = min(c.span, max(tick, c.after.Uptime+now.Seen-now.Start).Seconds())
 		i.run, i.wait, i.blocked = now.Run.Seconds(), now.Wait.Seconds(), now.Blocked.Seconds()
 	default:
-		// It is older than the interval and was elsewhere: what of its times is from this interval, the account of its group says.
+		// It is older than the interval and was elsewhere: the account of its group gives the part of its times that is from this
+		// interval.
 	}
 	i.run = bound(i.run, i.there)
-	i.wait = bound(i.wait, 2*i.there) // what ends in an interval may have begun in the one before
+	i.wait = bound(i.wait, 2*i.there) // a wait that ends in an interval may have begun in the one before
 	i.blocked = bound(i.blocked, i.there-i.run)
 	return i
 }

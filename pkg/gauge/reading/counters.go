@@ -16,8 +16,8 @@ func (r *Reader) parse(path string, text func([]byte) error) (err error) {
 	return named(path, text(r.buffer))
 }
 
-// parseIDs reads a list of ids, and takes them. A pod can make it as long as it likes, so it is read no further than as many ids take
-// as are read of a pod.
+// parseIDs reads a list of ids, and stores them. A pod can make it of any length, so it is read only up to the bound on the ids of
+// a pod.
 func (r *Reader) parseIDs(path string) (err error) {
 	const limit = maxPodTasks * len("4194304\n") // the longest of a 64 bit kernel
 	r.ids = r.ids[:0]
@@ -44,7 +44,7 @@ func named(path string, err error) error {
 // not there, or not supported, as those of pressure where it is off.
 func absent(err error) bool { return gone(err) || errors.Is(err, errors.ErrUnsupported) }
 
-// account returns what a control group has of its tasks and its own limit.
+// account returns the account of a control group for its tasks and its own limit.
 func (r *Reader) account(path string) (account, error) {
 	a := noAccount
 	if r.trees.limits != "" {

@@ -1,5 +1,4 @@
-// Package reading reads what the kernel accounts of the pods of a node, and turns two such readings into a
-// [usage.Interval].
+// Package reading reads the kernel's accounting of the pods of a node, and turns two such readings into a [usage.Interval].
 //
 //   - [Reader.Read] takes a reading from a proc file system and the control groups, of version 2 or 1, as the kubelet
 //     makes them with the drivers cgroupfs and systemd
@@ -16,23 +15,23 @@
 // whole time. The throttled time of a control group, on the other hand, is a sum over processors: a second counts once however
 // many tasks it holds back in the queue of one processor. [Between] estimates how many those were; see throttle.go.
 //
-// A task's waiting is added when it ends, and its running at a tick, so that what lies across a reading is in one interval or in
-// the other: over several the sums are right, and in one the waiting of a task may be wrong by as much as it waits at once. That
-// matters to the dilation of a task that all but never runs; longer intervals are the remedy.
+// A task's waiting is added when it ends, and its running at a tick, so that a time that spans a reading is in one interval or
+// in the other: over several the sums are right, and in one the waiting of a task may be wrong by the length of one wait. That
+// matters to the dilation of a task that almost never runs; longer intervals are the remedy.
 //
 // How long tasks waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]; elsewhere it
 // is 0, and the interval says so.
 //
 // # What comes and goes
 //
-// A task that came or went between two readings leaves its running in the account of its control group: Unseen. Its waiting
-// is in no account. Where unseen tasks are at least a tenth of what a pod ran, as in a loop of a shell, Dilation, CPULoading
-// and Threads take them, their parent and those of them that a reading met for one task that was always there, or for as few
-// as can have run that long. Their waiting is then for how long their container was stalled: see [Stalls], which polls that
-// from the interval on after the one that showed such tasks.
+// A task that came or went between two readings leaves its running in the account of its control group: Unseen. Its waiting is
+// in no account. Where unseen tasks are at least a tenth of a pod's running, as in a loop of a shell, Dilation, CPULoading and
+// Threads take them, their parent and those of them that a reading met for one task that always existed, or for the least number
+// that can have run that long. Their waiting is then the stall time of their container: see [Stalls], which polls that from the
+// interval on after the one that showed such tasks.
 //
-// In that first interval, and in pods that run other tasks as well, it is what the pressure stall information has beyond the
-// waiting of the other tasks, and at least what the limit held back, which can be far off on several processors. Wait has none
-// of that. Where the kernel keeps no such information it is taken for none, and Dilation and CPULoading are too low. Of
-// children of one parent that run at the same time it sees too few, and what children were blocked for it does not see.
+// In that first interval, and in pods that run other tasks as well, it is the pressure stall time beyond the waiting of the
+// other tasks, and at least the time that the limit held them back, which can be far off on several processors. Wait has none of
+// that. Where the kernel keeps no such information it is taken as zero, and Dilation and CPULoading are too low. Of children of
+// one parent that run at the same time it counts too few, and it misses the time for which children were blocked.
 package reading

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// readWhole returns what a file holds, in the buffer or in a larger one, and no more after it has read as many bytes as the limit.
+// readWhole returns the content of a file, in the buffer or in a larger one, cut at the limit in bytes.
 func readWhole(path string, buffer []byte, limit int) ([]byte, error) {
 	return read(path, buffer, limit)
 }
@@ -19,7 +19,7 @@ func readRecord(path string, buffer []byte) ([]byte, error) {
 	return read(path, buffer, 0)
 }
 
-// read reads a file to its end, or until there are as many bytes as the limit and the buffer is not full.
+// read reads a file to its end, or until the limit in bytes is reached and the buffer is not full.
 func read(path string, buffer []byte, limit int) ([]byte, error) {
 	fd, err := open(path, syscall.O_RDONLY|syscall.O_CLOEXEC)
 	if err != nil {
@@ -54,8 +54,8 @@ func open(path string, flags int) (fd int, err error) {
 	}
 }
 
-// directories appends the names of the directories in a directory, as many as are listed. Those of control groups hold dozens of files each, and
-// mostly no directory: their link counts say so, which saves listing them.
+// directories appends the names of the directories in a directory, maxNames at most. Those of control groups hold dozens of
+// files each, and mostly no directory: their link counts say so, which saves listing them.
 func directories(path string, buffer []byte, names []string) ([]string, error) {
 	var about syscall.Stat_t
 	if err := syscall.Stat(path, &about); err != nil {

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// readWhole returns what a file holds.
+// readWhole returns the content of a file.
 func readWhole(path string, _ []byte, _ int) ([]byte, error) { return os.ReadFile(path) }
 
 // readRecord is readWhole.

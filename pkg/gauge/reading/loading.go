@@ -2,22 +2,22 @@ package reading
 
 import "loadline.dev/loadline/pkg/gauge/usage"
 
-// maxDilation bounds the dilation of a task that all but never got a processor: what its time without waiting is made of, is
-// then not known any better.
+// maxDilation bounds the dilation of a task that almost never got a processor: its time without waiting is then not known any
+// better.
 const maxDilation = 1000
 
-// rates is what tasks are like, as of a [usage.Pod].
+// rates are the rates of tasks, as of a [usage.Pod].
 type rates struct{ threads, dilation, cpu, disk float64 }
 
-// rate sets what follows for a pod from what its tasks did.
+// rate sets the derived values of a pod from the activity of its tasks.
 func rate(pod *usage.Pod, items []item) {
 	r := rated(items)
 	pod.Threads, pod.Dilation, pod.CPULoading, pod.DiskLoading = r.threads, r.dilation, r.cpu, r.disk
 }
 
-// rated returns what tasks are like by what they did. A task weighs as much as it ran and was blocked. Were its waiting in its
-// weight as well, threads of a runtime that wake often and do next to nothing would weigh the more the longer others keep them
-// from it: beside a single worker that competes for its processor they counted as another.
+// rated returns the rates of tasks from their activity. The weight of a task is its running and blocked time. If its waiting
+// were in its weight as well, threads of a runtime that wake often and do next to nothing would weigh the more the longer
+// others keep them from it: beside a single worker that competes for its processor they counted as another.
 func rated(items []item) rates {
 	var active, squares, dilation, cpu, disk float64
 	for i := range items {
@@ -34,7 +34,7 @@ func rated(items []item) rates {
 		cpu += a * ran
 		disk += a * min(1-ran, item.blocked/alone)
 	}
-	if active <= 0 || squares <= 0 { // the square of what is above 0 may be 0
+	if active <= 0 || squares <= 0 { // the square of a positive number may be 0
 		return rates{threads: 1, dilation: 1}
 	}
 	return rates{threads: max(1, active*active/squares), dilation: max(1, dilation/active), cpu: cpu / active, disk: disk / active}

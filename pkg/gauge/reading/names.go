@@ -16,8 +16,8 @@ const (
 	onePod
 )
 
-// directory returns what a directory is to the kubelet, and if a pod, its UID. Names of the driver cgroupfs are short; those
-// of systemd repeat the directories around them, and have _ in place of the - of a UID.
+// directory returns the kubelet's kind of a directory, and the UID if it is a pod's. Names of the driver cgroupfs are short;
+// those of systemd repeat the directories around them, and have _ in place of the - of a UID.
 func directory(name string) (kind, string) {
 	slice, systemd := strings.CutSuffix(name, ".slice")
 	if !systemd {
@@ -57,7 +57,7 @@ func directory(name string) (kind, string) {
 }
 
 // container returns the ID of the container whose directory has a name, empty if it is none of the workload: CRI-O has a
-// group for the process that watches a container, and systemd has one for what it starts itself.
+// group for the process that watches a container, and systemd has one for its own processes.
 func container(name string) string {
 	name, _ = strings.CutSuffix(name, ".scope")
 	if strings.HasPrefix(name, "crio-conmon-") || strings.ContainsRune(name, '.') {

@@ -43,7 +43,7 @@ func duration(text []byte, unit time.Duration) (time.Duration, bool) {
 	return time.Duration(n) * unit, ok
 }
 
-// field returns what comes before the first space of a text, and what comes after the spaces.
+// field returns the text before the first space, and the text after the spaces.
 func field(text []byte) (first, rest []byte) {
 	at := bytes.IndexByte(text, ' ')
 	if at < 0 {
@@ -110,11 +110,11 @@ func (t *Task) stat(text []byte) error {
 	return nil
 }
 
-// isPause reports whether a command is one of those that images of sandboxes run: that of Kubernetes, which most others repackage, is
-// pause, and that of OpenShift pod.
+// isPause reports whether a command is one that images of sandboxes run: that of Kubernetes, which most others repackage, is pause,
+// and that of OpenShift pod.
 func isPause(command []byte) bool { return string(command) == "pause" || string(command) == "pod" }
 
-// account is what a control group has in cpu.stat, or cpu.stat.local.
+// account is the content of a control group's cpu.stat, or cpu.stat.local.
 type account struct {
 	// used is how long its tasks ran, and throttled how long its limit held them back. Each can be [Unknown].
 	used, throttled time.Duration

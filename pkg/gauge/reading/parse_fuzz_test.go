@@ -8,7 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// parses checks what each parser must do with any text: not panic, name a line within it, and return no time below 0.
+// parses checks the properties of each parser for any text: it does not panic, names a line within the text, and
+// returns no time below 0.
 func parses(f *testing.F, parse func(text []byte) ([]time.Duration, error)) {
 	f.Helper()
 	f.Add([]byte{})

@@ -86,7 +86,7 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 	return nil
 }
 
-// group adds to a group what a control group and those within have, and returns the account of the former.
+// group adds to a group the values of a control group and of those within, and returns the account of the former.
 func (r *Reader) group(path string, to *Group, levels int) (account, error) {
 	a, err := r.account(path)
 	if err != nil {
@@ -108,7 +108,8 @@ func (r *Reader) group(path string, to *Group, levels int) (account, error) {
 	return a, err
 }
 
-// direct adds to a group what a control group has without those within: its tasks, and for how long they were held back.
+// direct adds to a group the values of a control group without those within: its tasks, and the time for which they were
+// held back.
 func (r *Reader) direct(path string, to *Group) error {
 	held, err := r.held(path)
 	if err != nil {
@@ -127,7 +128,7 @@ func (r *Reader) directories(path string) ([]string, error) {
 	return names, err
 }
 
-// sum returns the sum of what is known.
+// sum returns the sum of the known values.
 func sum(a, b time.Duration) time.Duration {
 	switch {
 	case a == Unknown:
@@ -138,8 +139,8 @@ func sum(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// merged returns pods in the order of their UIDs, and their groups in that of their IDs, with what was found at two places
-// put together: a kubelet whose driver was changed leaves directories behind.
+// merged returns pods in the order of their UIDs, and their groups in that of their IDs, merging groups found at two
+// places: a kubelet whose driver was changed leaves directories behind.
 func merged(pods []Pod) []Pod {
 	slices.SortStableFunc(pods, func(a, b Pod) int { return cmp.Compare(a.UID, b.UID) })
 	kept := pods[:0]

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/cpuset"
 )
 
-// Processor is what the kernel had accounted of a processor.
+// Processor is the kernel's account of a processor.
 type Processor struct {
 	Number int
 	// Busy is how long it ran anything, Stolen how long the hypervisor kept it while it had something to run.
@@ -150,8 +150,8 @@ func (r *Reader) allowed(path string) (list string, err error) {
 	return list, err
 }
 
-// placement is which processors the containers of a node may run on: by the list of these that some have, the index of the pod whose
-// containers have it, or several.
+// placement holds the processors that the containers of a node may run on: by their list, the index of the pod whose containers
+// have it, or several.
 type placement map[string]int
 
 // several is in the place of the index of a pod for more than one pod.
@@ -197,7 +197,7 @@ func (r *Reading) placed(counts func(id string) bool) placement {
 	return p
 }
 
-// works reports whether a container runs anything but what holds a pod's namespaces.
+// works reports whether a container runs anything but the process that holds a pod's namespaces.
 func (g *Group) works() bool {
 	return slices.ContainsFunc(g.Tasks, func(t Task) bool { return !t.Pause })
 }
@@ -249,8 +249,8 @@ func (p placement) exclusive() bool {
 	return false
 }
 
-// busyAndStolen returns how many processors containers may run on, and how long these were busy and stolen between two readings.
-// Where these are all, what the control groups say of the node is taken, which is exact where the ticks are not.
+// busyAndStolen returns the number of processors that containers may run on, and the time that these were busy and stolen between
+// two readings. Where these are all, it takes the node's values from the control groups, which are exact where the ticks are not.
 func (p placement) busyAndStolen(before, after *Reading) (cpus int, busy, stolen float64) {
 	now := p.among(after.Processors)
 	if len(now) == len(after.Processors) {

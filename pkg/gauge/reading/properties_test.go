@@ -25,7 +25,7 @@ func anyCounter(t *rapid.T, label string) time.Duration {
 	return unknown
 }
 
-// anyReading draws what a reader may find: task ids are not there twice, anything else may be anything.
+// anyReading draws a possible reading: each task id is unique, anything else is arbitrary.
 func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 	r := at(since)
 	r.CPUs = rapid.IntRange(1, 64).Draw(t, "cpus")

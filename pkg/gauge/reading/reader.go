@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Reader takes readings. Its zero value reads the node that it is on. It keeps buffers, and what it saw last of each task: use
-// one Reader for all readings of a node, not at the same time.
+// Reader takes readings. Its zero value reads its own node. It keeps buffers, and the last state of each task: use one Reader
+// for all readings of a node, not at the same time.
 type Reader struct {
 	// Proc is where the proc file system of the host is, by default /proc, and Cgroup where its control groups are, by default
 	// /sys/fs/cgroup.
@@ -97,7 +97,7 @@ func (r *Reader) prepare() (err error) {
 	return nil
 }
 
-// node reads what there is of the node itself.
+// node reads the values of the node itself.
 func (r *Reader) node(reading *Reading) error {
 	err := r.parse(filepath.Join(r.Proc, "stat"), func(text []byte) (err error) {
 		reading.CPUs, reading.Busy, reading.Stolen, err = procStat(text)

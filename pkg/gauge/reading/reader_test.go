@@ -175,7 +175,8 @@ func TestDirectoriesOfOthersAreNoPods(t *testing.T) {
 		n.write("cgroup/"+directory+"/cgroup.threads", "11\n")
 	}
 	n.task(11, "1 2 3")
-	// A static pod's UID could be "man": what begins with pod and goes on with letters is taken for one.
+	// A static pod's UID could be "man": a name that begins with pod and goes on with letters counts as
+	// a pod's.
 	if got := read(t, n); len(got.Pods) != 1 || got.Pods[0].UID != "man" {
 		t.Errorf("got %+v, want podman alone", got.Pods)
 	}

@@ -5,7 +5,7 @@ import "time"
 // Unknown is the value of a counter that the kernel does not keep.
 const Unknown time.Duration = -1
 
-// Reading is what the kernel had accounted of a node at a moment. All counters began at some time in the past.
+// Reading is the kernel's account of a node at a moment. All counters began at some time in the past.
 type Reading struct {
 	// At has a monotonic clock reading, unless it was made up.
 	At time.Time
@@ -21,7 +21,7 @@ type Reading struct {
 	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O. Linux before 5.14 does unless an
 	// option at boot turned it off, which shows nowhere.
 	BlockedKnown bool
-	// Pods are in the order of their UIDs, each of which is there once.
+	// Pods are in the order of their UIDs, each of them once.
 	Pods []Pod
 }
 
@@ -30,8 +30,9 @@ type Pod struct {
 	UID string
 	// Path is the directory of its control group, relative to the hierarchy.
 	Path string
-	// Usage is how long tasks of the pod ran, of those that ended as well, Throttled how long the limit of the pod itself
-	// throttled it, summed over processors, and Pressure how long some task waited for a processor. Each can be [Unknown].
+	// Usage is the running time of the pod's tasks, including tasks that ended, Throttled the time that the limit of the pod
+	// itself throttled it, summed over processors, and Pressure the time that some task waited for a processor. Each can be
+	// [Unknown].
 	Usage, Throttled, Pressure time.Duration
 	// Stall is nil where it was not polled: see [Stalls].
 	Stall *Stall
@@ -40,21 +41,21 @@ type Pod struct {
 	Groups []Group
 }
 
-// Group is a container, or what a pod has besides, with all control groups within.
+// Group is a container, or the rest of a pod, with all control groups within.
 type Group struct {
 	ID string
 	// Path is the directory of a container's control group, relative to the hierarchy.
 	Path string
-	// Usage is how long its tasks ran, of those that ended as well, Throttled how long limits of this group and of those within
-	// throttled them, and Held how long any limit did, also of a group around it; both are summed over processors. Each can
-	// be [Unknown]: Linux before 6.6 does not account Held.
+	// Usage is the running time of its tasks, including tasks that ended, Throttled the time that limits of this group and of
+	// those within throttled them, and Held the time that any limit did, also of a group around it; both are summed over
+	// processors. Each can be [Unknown]: Linux before 6.6 does not account Held.
 	Usage, Throttled, Held time.Duration
 	// Periods is how many periods of its quota a container had something to run in, and ThrottledPeriods in how many of them
 	// the quota was spent; both are 0 without a quota.
 	Periods, ThrottledPeriods int64
 	// Stall is nil where it was not polled: see [Stalls].
 	Stall *Stall
-	// Processors is the list of those that a container may run on, such as 0-3,8; empty where it is not known.
+	// Processors is the list of the processors that a container may run on, such as 0-3,8; empty where it is not known.
 	Processors string
 	Tasks      []Task
 }
@@ -64,7 +65,7 @@ type Task struct {
 	ID int
 	// Parent is the id of the process whose child the task's process is.
 	Parent int
-	// Start is when it began, since the boot: with ID it tells tasks apart. It is a multiple of 10 ms.
+	// Start is its start, since the boot: with ID it identifies the task. It is a multiple of 10 ms.
 	Start time.Duration
 	// Seen is when it was read, since the reading began.
 	Seen time.Duration

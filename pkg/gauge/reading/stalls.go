@@ -14,21 +14,21 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// Stalls polls for how long control groups were stalled: some task of theirs could run on a processor, and none did. It is what
-// the kernel accounts of tasks that come and go between two readings.
+// Stalls polls the stall times of control groups: a group is stalled while some task of it could run on a processor, and none does.
+// It is the kernel's account of tasks that come and go between two readings.
 //
 // # Windows
 //
 // The kernel keeps stall times per processor. A file of pressure stall information shows their mean, weighted by how long each
 // processor had a task of the group that could run, within a window that ends when the file is read, and after 2 seconds at the
-// latest. A chain of tasks of which one is active at a time, as a shell and its children, that was on two processors within a
-// window therefore shows as less than it was stalled for, by up to half. So the files are read every [pollPeriod]: in a short
-// window a chain is mostly on one processor.
+// latest. A chain of tasks with one active at a time, as a shell and its children, that was on two processors within a window
+// therefore shows less than its stall time, by up to half. So the files are read every [pollPeriod]: in a short window a chain is
+// mostly on one processor.
 //
-// What a window still misses is proportional to its length, as long as a chain changes the processor at most once in it.
-// Containers are polled twice as often as their pods, which have an account of their own: [stalled] extrapolates from the two
-// to windows of no length. On 11 chains of shell commands on two processors windows of 20 ms missed 0.020 of their time on
-// average, and what is extrapolated from 20 and 40 ms was off by 0.008 in either direction.
+// The error that a window still has is proportional to its length, as long as a chain changes the processor at most once in it.
+// Containers are polled twice as often as their pods, which have an account of their own: [stalled] extrapolates from the two to
+// windows of no length. On 11 chains of shell commands on two processors windows of 20 ms missed 0.020 of their time on average,
+// and the extrapolation from 20 and 40 ms was off by 0.008 in either direction.
 //
 // All methods may be called at once. The zero value is not of use; see [NewStalls].
 type Stalls struct {
@@ -37,17 +37,17 @@ type Stalls struct {
 	rounds   int
 	cost     time.Duration // of a round that polls everything, about
 	buffer   [512]byte
-	changed  chan struct{} // holds a value when what is followed has changed
+	changed  chan struct{} // holds a value when the set of followed files has changed
 }
 
-// NewStalls returns stalls of which none are followed.
+// NewStalls returns stalls that follow no files.
 func NewStalls() *Stalls {
 	return &Stalls{followed: map[string]*polled{}, changed: make(chan struct{}, 1)}
 }
 
 const (
-	// pollPeriod is how often containers are polled at best: shorter windows would miss what lasts less than the unit of 1 to 10 ms
-	// in which the kernel weights processors.
+	// pollPeriod is the shortest polling period of containers: shorter windows would miss times below the unit of 1 to 10 ms in
+	// which the kernel weights processors.
 	pollPeriod = 20 * time.Millisecond
 	// pollShare bounds the time that polling takes, as a fraction of one processor: 1/500.
 	pollShare = 500
@@ -136,7 +136,7 @@ func (s *Stalls) poll(p *polled) {
 	p.state.Polls++
 }
 
-// take polls a file once more and returns what was found, nil if the file is not followed or its group is gone.
+// take polls a file once more and returns the result, nil if the file is not followed or its group is gone.
 func (s *Stalls) take(path string) (*Stall, error) {
 	if s == nil {
 		return nil, nil
@@ -159,8 +159,8 @@ func (s *Stalls) take(path string) (*Stall, error) {
 	return nil, p.failed
 }
 
-// follow has the files of these paths polled, and no others. A file that cannot be opened is that of a group that is gone, or
-// of a kernel that does not keep pressure: it is left out.
+// follow polls the files of these paths, and no others. A file that cannot be opened belongs to a group that is gone, or to a
+// kernel that does not keep pressure: it is left out.
 func (s *Stalls) follow(files map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +184,8 @@ func (s *Stalls) follow(files map[string]bool) {
 	}
 }
 
-// Follow has the stalls of those containers polled from now on whose tasks come and go, by an interval that ended with a reading
-// of r, and of their pods. Without Stalls it does nothing.
+// Follow starts polling the stalls of the containers whose tasks come and go, by an interval that ended with a reading of r, and of
+// their pods. Without Stalls it does nothing.
 func (r *Reader) Follow(after *Reading, v *usage.Interval) {
 	if r.Stalls == nil || r.trees == nil || r.trees.pressure == "" || v == nil {
 		return
@@ -223,8 +223,8 @@ func (r *Reader) pressureFile(group string) string {
 	return filepath.Join(r.trees.pressure, group, "cpu.pressure")
 }
 
-// stalled returns for how long the containers of a pod whose tasks come and go were stalled in an interval, in seconds, as far as
-// they were polled from its beginning to its end.
+// stalled returns the stall time in an interval, in seconds, of the containers of a pod whose tasks come and go, as far as they
+// were polled from its beginning to its end.
 func stalled(before, after *Pod, seconds float64) (total float64, known bool) {
 	n, window := 0, 0.0
 	for i := range after.Groups {

@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// chain is a pod of which one container runs short-lived children for half of 10 s, before and after.
+// chain is a pod with a container that runs short-lived children for half of 10 s, before and after.
 func chain() (before, after reading.Pod) {
 	child := reading.Task{ID: 8, Parent: 7, Start: 1009 * second, Run: 100 * ms, Wait: 100 * ms, CPU: 1}
 	before, after = pod(old(7, 0, 0)), pod(old(7, 100*ms, 900*ms), child)

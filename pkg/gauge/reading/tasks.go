@@ -28,8 +28,8 @@ func (r *Reader) tasks(path string, to *Group) error {
 	return nil
 }
 
-// list finds the ids of the tasks of a control group, of as many as are read of a pod: by its tasks, or if it has no list of them, by
-// its processes.
+// list finds the ids of the tasks of a control group, up to the bound for a pod: by its tasks, or if it has no list of them, by its
+// processes.
 func (r *Reader) list(path string) error {
 	file := "cgroup.threads"
 	if r.trees.version1 {

@@ -1,11 +1,11 @@
 package reading
 
-// throttle takes from the waiting of the tasks of a pod what was throttling.
+// throttle subtracts throttling from the waiting of the tasks of a pod.
 //
 // Each second that a group is held back on a processor is in the account of the group once, and in the waiting of each task that
-// could have run there. How many those were is not accounted. A queue that was not empty for d + r seconds, in r of which it ran
-// one of its tasks and in d of which it was held back, kept its tasks from sleeping for n·(d + r) seconds in all if they were n,
-// so
+// could have run there. The number of these tasks is not accounted. A queue that was not empty for d + r seconds, in r of which
+// it ran one of its tasks and in d of which it was held back, kept its tasks from sleeping for n·(d + r) seconds in all if they
+// were n, so
 //
 //	n = (Σ run + Σ wait) / (d + Σ run)
 //
@@ -13,9 +13,9 @@ package reading
 // least 1. Under limits of 20 to 40 % on one and two processors the result is within 4 % of the waiting of 1 to 8 tasks that do
 // nothing but run, on Linux 6.1 and 6.18.
 //
-// Where the account has no Held, the limits of a pod and of its container are in two accounts. On Linux 6.1 both have all of
-// the time for which they held a container back together; on 6.18 each has a part. So their sum is taken, and kept to what
-// the processors of the group did not run, and to what its tasks waited.
+// Where the account has no Held, the limits of a pod and of its container are in two accounts. On Linux 6.1 both have all of the
+// time for which they held a container back together; on 6.18 each has a part. So their sum is taken, bounded by the time that
+// the processors of the group did not run, and by the waiting of its tasks.
 func (c *comparison) throttle(before, after *Pod, groups []change) {
 	around := grown(before.Throttled, after.Throttled)
 	waited := 0.0

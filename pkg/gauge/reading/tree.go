@@ -61,8 +61,8 @@ func exists(path string) bool {
 // node and the root of the kubelet it is the eighth.
 const searched = 8
 
-// pods returns the directories that hold all pods, relative to their hierarchy: several where nodes are containers, of which
-// that with the reader's own pod is the one of its node.
+// pods returns the directories that hold all pods, relative to their hierarchy: several where nodes are containers; the one
+// with the reader's own pod is that of its node.
 func (r *Reader) pods() ([]string, error) {
 	found, err := r.search("", searched, nil)
 	if err == nil && len(found) == 0 {

@@ -9,7 +9,7 @@ import (
 // unseenMatters is what fraction of a pod's running must be unseen for more to be made of it than a sum.
 const unseenMatters = 0.1
 
-// evidence is what there is of the waiting of tasks that were not seen.
+// evidence holds the measures of the waiting of unseen tasks.
 type evidence struct {
 	// left is for how long limits held the pod back besides the tasks that were seen.
 	left float64
@@ -18,8 +18,8 @@ type evidence struct {
 	polled  bool
 }
 
-// withUnseen returns what the tasks of a pod did, with those that came or went taken for as few as possible that were always
-// there. Of the tasks that are gone only the parents matter.
+// withUnseen returns the activity of the tasks of a pod, taking those that came or went for the least possible number that
+// always existed. Of the tasks that are gone only the parents matter.
 func withUnseen(items []item, gone []*Task, pod *usage.Pod, of evidence) []item {
 	if pod.Unseen < unseenMatters*pod.Run || pod.Unseen == 0 {
 		return items
@@ -64,9 +64,9 @@ func busyBesides(stayed []item, parents map[int]bool) (run float64) {
 	return run
 }
 
-// families parts tasks into those that stayed, the sum of the children that a reading met, which are of the same kind as those
-// that none met, and the parents of these. A thread that a process of long life made is no child: the parent of its process
-// is outside the pod. Where no child was met, the only task that did anything is the parent.
+// families divides tasks into those that stayed, the sum of the children that a reading met, which are of the same kind as
+// those that none met, and the parents of these children. A thread of a long-lived process is no child: the parent of its
+// process is outside the pod. Where no child was met, the only active task is the parent.
 func families(items []item, gone []*Task) (stayed []item, met item, parents map[int]bool) {
 	here, parents := make(map[int]bool, len(items)), map[int]bool{}
 	for i := range items {
@@ -107,8 +107,8 @@ func (i *item) join(other *item) {
 // group: a task that goes from one to another and waits at each shows as often less as there are of them. How many these are is
 // estimated by where tasks were last.
 //
-// How long the parent waited for its own running is no measure: it runs briefly and waits each time. In loops of a shell that
-// slept between children, what it said was three times too much.
+// The parent's ratio of waiting to running is no measure: it runs briefly and waits each time. In loops of a shell that slept
+// between children, that ratio was three times too high.
 func unseenWaiting(items []item, gone []*Task, pod *usage.Pod, left float64) float64 {
 	if pod.PressureSeconds == nil {
 		return left

@@ -1,4 +1,4 @@
-// Package server serves what a gauge keeps, by HTTPS on one port:
+// Package server serves the data of a gauge, by HTTPS on one port:
 //
 //	GET /v1/usage?last=N   the last N intervals, as a usage.Report in JSON
 //	GET /metrics           the metrics for Prometheus
@@ -8,10 +8,10 @@
 //	GET /healthz           whether the program runs
 //	GET /readyz            whether there is an interval that is not stale
 //
-// It bounds what clients can make it do: how many connections there are, how long each may take, and how many answers are
-// written at once. Every connection is accepted at once, and where there are too many, who has the most of them loses one, those
-// that were admitted and those of strangers being counted apart. So no number of connections keeps out a client of another
-// address. Who may ask is decided by a guard that is handed in. It reads nothing of the node.
+// It bounds the load that clients can cause: the number of connections, the duration of each, and the number of answers written at
+// once. Every connection is accepted at once. Where there are too many, the source with the most connections loses one, counting
+// admitted clients and strangers separately, so no number of connections keeps out a client of another address. A guard, passed in
+// by the caller, authorizes requests. The package reads nothing of the node.
 package server
 
 import (
@@ -58,13 +58,13 @@ type usageHandler struct {
 // client is gone.
 type WriteUsage func(w io.Writer, last int, query url.Values) error
 
-// NewUsageHandler returns a handler of requests for the last intervals, of which there are a number at most. It writes some answers
-// at once, packed for clients that take that, and refuses others meanwhile.
+// NewUsageHandler returns a handler of requests for the last intervals, at most keep of them. It writes up to atOnce answers at
+// once, compressed for clients that accept that, and refuses others meanwhile.
 func NewUsageHandler(keep, atOnce int, write WriteUsage) http.Handler {
 	return &usageHandler{keep, write, make(chan struct{}, atOnce)}
 }
 
-// ServeHTTP answers with what is asked for.
+// ServeHTTP answers with the requested intervals.
 func (h *usageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	n, err := wanted(query.Get(usage.LastParameter), h.keep)

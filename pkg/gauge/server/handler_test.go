@@ -25,7 +25,7 @@ const period = 10 * time.Second
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// gauge is what is served, at a time that tests set.
+// gauge is a served gauge, at a time that tests set.
 type gauge struct {
 	clock *testingclock.FakePassiveClock
 	kept  *history.History

@@ -24,7 +24,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	}, []string{"port", "reason"})}
 }
 
-// counter returns what counts connections to a port that are closed for a reason.
+// counter returns a function that counts connections to a port that are closed for a reason.
 func (m *Metrics) counter(port Port, reason string) func() {
 	return m.closed.WithLabelValues(string(port), reason).Inc
 }

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 )
 
-// pool is a bounded number of connections that are open, shared equally among those who opened them: when there is one too many, who
-// has the most gives up the one that was used longest ago. So a source never loses a connection while another has more than it, and
-// one that has a single connection loses it only when as many others are connected as the pool holds. Nobody waits for a place.
+// pool is a bounded number of open connections, shared equally among their sources: when there is one too many, the source with the
+// most gives up its least recently used one. So a source never loses a connection while another has more, and one with a single
+// connection loses it only when the number of other connected sources equals the size of the pool. No client waits for a place.
 type pool struct {
 	limit int
 	byUse *list.List           // of *connection, that which was used longest ago first
@@ -30,7 +30,7 @@ func (p *pool) add(c *connection) (surplus *connection) {
 	return surplus
 }
 
-// surplus returns the connection, of those whose sources have the most, that was used longest ago.
+// surplus returns the least recently used connection of the sources with the most.
 func (p *pool) surplus() *connection {
 	most := 0
 	for _, n := range p.count {

@@ -13,8 +13,8 @@ func address(i int) netip.Prefix {
 	return netip.MustParsePrefix(fmt.Sprintf("10.0.%d.%d/32", i>>8, i&255))
 }
 
-// However connections come and go, a pool holds no more than its limit, and who has to give one up has at least as many as any other,
-// and loses that which was used longest ago.
+// However connections come and go, a pool holds no more than its limit; the source that gives one up has at least as many as any
+// other, and loses its least recently used one.
 func TestWhoHasTheMostConnectionsLosesTheOneUsedLongestAgo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

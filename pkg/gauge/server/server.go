@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Bounds of what clients may do.
+// Bounds on clients.
 const (
 	maxHeaderBytes    = 32 << 10        // a token is at most 16 KiB
 	readHeaderTimeout = 5 * time.Second // also for the handshake
@@ -24,7 +24,7 @@ const (
 	shutdownTimeout   = 5 * time.Second
 )
 
-// Bounds of what those may do who ask for health.
+// Bounds on clients of the health port.
 const (
 	maxHealthHeaderBytes = 4 << 10
 	healthTimeout        = 2 * time.Second // for a request, and for its answer
@@ -35,7 +35,7 @@ type Port string
 
 // The ports that there are.
 const (
-	PortHTTPS   Port = "https"   // what was observed
+	PortHTTPS   Port = "https"   // the observations
 	PortMetrics Port = "metrics" // where they have a port of their own
 	PortHealth  Port = "health"
 )
@@ -43,7 +43,7 @@ const (
 // Certificate returns the certificate to show, as tls.Config.GetCertificate does.
 type Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// Server serves what comes to a port. Its two parts may also be served by others that shut them down.
+// Server serves the requests to a port. Its two parts may also be served by others that shut them down.
 type Server struct {
 	// HTTP is the server.
 	HTTP *http.Server
@@ -61,7 +61,7 @@ func NewHTTPS(port Port, l net.Listener, certificate Certificate, handler http.H
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 	}
 	bounded := newServer(port, l, s, m)
-	// Answers are few and large: HTTP/2 would only add what clients can do.
+	// Answers are few and large: HTTP/2 would only extend the options of clients.
 	bounded.Listener = tls.NewListener(bounded.Listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate, NextProtos: []string{"http/1.1"}})
 	return bounded
 }
@@ -81,7 +81,7 @@ func newServer(port Port, l net.Listener, s *http.Server, m *Metrics) *Server {
 	return &Server{HTTP: s, Listener: newListener(l, m.counter(port, evicted)), patience: shutdownTimeout}
 }
 
-// errorLog returns a log for what goes wrong on single connections, which clients can make happen: it is seen with -v=4.
+// errorLog returns a log for errors of single connections, which clients can cause: they are logged with -v=4.
 func errorLog() *log.Logger {
 	return slog.NewLogLogger(logr.ToSlogHandler(klog.Background()), slog.LevelDebug)
 }

@@ -41,7 +41,8 @@ func letIn(_ string, next http.Handler) http.Handler {
 	})
 }
 
-// listen returns a free port of the loopback, and what counts the connections that its server closes.
+// listen returns a free port of the loopback, and the counters of the connections that its server
+// closes.
 func listen(t *testing.T) (net.Listener, *Metrics) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -115,7 +116,7 @@ func ask(t *testing.T, connection net.Conn, path string, headers ...string) {
 	}
 }
 
-// admittedHeader is what has the tests' guard let a request in.
+// admittedHeader makes the tests' guard let a request in.
 const admittedHeader = admitted + ": yes\r\n"
 
 // answer reads an answer to its end, and returns its status, and whether the connection ends with it.

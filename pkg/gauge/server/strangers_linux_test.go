@@ -28,7 +28,7 @@ func (r *running) dialFrom(ctx context.Context, address string) (net.Conn, error
 	return dialer.DialContext(ctx, "tcp", r.address)
 }
 
-// crowd has strangers of some addresses, 127.0.0.1 and on, each open a number of connections that they never use.
+// crowd makes strangers of some addresses, 127.0.0.1 and on, each open a number of connections that they never use.
 func (r *running) crowd(t *testing.T, addresses, each int) []net.Conn {
 	t.Helper()
 	var all []net.Conn
@@ -67,7 +67,7 @@ func (r *running) probe(t *testing.T) {
 func TestStrangersWhoHoldEveryPlaceKeepNoProbeOut(t *testing.T) {
 	t.Parallel()
 	r := runHealth(t, forever)
-	r.crowd(t, 4, maxStrangers/2) // twice as many as there may be
+	r.crowd(t, 4, maxStrangers/2) // twice the limit
 	for range 10 {
 		r.probe(t)
 	}

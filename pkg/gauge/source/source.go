@@ -1,5 +1,5 @@
-// Package source says to whom a connection or a request is counted, so that what one caller does uses up nothing of another's. It
-// takes a remote address and returns a prefix, which compares by ==. It never resolves a name.
+// Package source defines the source of a connection or a request, so that one caller uses up nothing of another's budget. It takes
+// a remote address and returns a prefix, which compares by ==. It never resolves a name.
 package source
 
 import "net/netip"

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// answer is what a gauge of some pods answers, of some intervals.
+// answer is the answer of a gauge with some pods and intervals.
 func answer(b *testing.B, pods, intervals int) string {
 	b.Helper()
 	r := usage.Report{AgeSeconds: 1.234}

@@ -15,17 +15,17 @@ const (
 	MaxObjects = 1 << 16
 )
 
-// maxValue bounds the text of a pod with its containers, and of any other value. A pod of [MaxContainers] containers has 35 kB.
-// And maxFields bounds how many fields a report or an interval has, of which versions to come may have more.
+// maxValue bounds the text of a pod with its containers, and of any other value. A pod of [MaxContainers] containers has 35 kB. And
+// maxFields bounds the number of fields of a report or an interval; later versions may have more fields.
 const (
 	maxValue  = 64 << 10
 	maxFields = 100
 )
 
-// ErrTooLarge is what a decoder's error is of an input that goes beyond the limits of the decoder. Less of it may be within them.
+// ErrTooLarge is a decoder's error for an input that goes beyond the limits of the decoder. Less of it may be within them.
 var ErrTooLarge = errors.New("is too large")
 
-// Limits are what a decoder reads at most.
+// Limits bound the input of a decoder.
 type Limits struct {
 	// Bytes is how long the input may be, all reports together.
 	Bytes int64
@@ -35,13 +35,13 @@ type Limits struct {
 	Known bool
 }
 
-// RefusedError is the error of an input that was read, and is refused: it is no report, breaks a rule of reports, or goes beyond the
-// limits of what is read. It names the field, the value, shortened, and the rule. Any other error is one of the input itself.
+// RefusedError is the error of an input that was read, and is refused: it is no report, breaks a rule of reports, or goes beyond
+// the limits. It names the field, the value, shortened, and the rule. Any other error is one of the input itself.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the reason.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Decoder reads reports from an input that may be anything. It reads as a stream: whatever the input, it takes no more memory than
@@ -52,8 +52,8 @@ type Decoder struct {
 	in      *meter
 	limits  Limits
 	objects int // which the report may have yet
-	// pods are those of the interval that is being read, so that what is kept of it takes no more than it needs, and before those of
-	// the interval before it.
+	// pods are those of the interval that is being read, copied so that they take no more memory than they need, and before those
+	// of the interval before it.
 	pods, before []Pod
 }
 
@@ -89,7 +89,7 @@ func (d *Decoder) Report() (*Report, error) {
 	return r, nil
 }
 
-// refusal returns what the error is of an input that is refused for a reason, or cannot be read.
+// refusal returns the error of an input that is refused for a reason, or cannot be read.
 func (d *Decoder) refusal(why error) error {
 	switch {
 	case d.in.failed != nil:

@@ -17,7 +17,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// ofGauge is what tests read of a gauge.
+// ofGauge bounds the tests' reading of a gauge.
 func ofGauge() usage.Limits {
 	return usage.Limits{Bytes: usage.MaxBytes, Intervals: 30, Objects: usage.MaxObjects}
 }
@@ -275,10 +275,10 @@ func liars() map[string]io.Reader {
 	}
 }
 
-// allocated is what an answer that is refused may allocate in all while it is read, garbage included.
+// allocated bounds the allocations for reading a refused answer, garbage included.
 const allocated = 2 << 20
 
-// This test is not parallel: it counts what is allocated.
+// This test is not parallel: it counts allocations.
 func TestWhateverAnAnswerIsTheMemoryIsBounded(t *testing.T) {
 	for name, in := range liars() {
 		var before, after runtime.MemStats

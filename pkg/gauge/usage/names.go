@@ -67,7 +67,7 @@ func nodeName(name string) error {
 // MaxExcerpt is how long an excerpt is at most, in bytes.
 const MaxExcerpt = 300
 
-// Excerpt returns what to show of a text that a node sent: one line without anything that a terminal would obey, cut at
+// Excerpt returns a printable excerpt of a text that a node sent: one line without anything that a terminal would obey, cut at
 // [MaxExcerpt] bytes. The excerpt of an excerpt is the same.
 func Excerpt(text string) string {
 	const more = "…"

@@ -1,6 +1,6 @@
 package usage
 
-// Report is what a gauge answers: the latest of what it observed.
+// Report is the answer of a gauge: its latest observations.
 type Report struct {
 	// AgeSeconds is how long ago the last interval ended, by a clock that is never set; 0 if there is none.
 	AgeSeconds float64 `json:"ageSeconds"`
@@ -8,8 +8,8 @@ type Report struct {
 	Intervals []Interval `json:"intervals"`
 }
 
-// Collection is the first value of what the manager answers, in JSON. After it come the reports, each of another node and with an
-// age of its own, as values on lines of their own, so that neither side holds all of them as text.
+// Collection is the first value of the manager's answer, in JSON. After it come the reports, each of another node and with an age
+// of its own, as values on lines of their own, so that neither side holds all of them as text.
 type Collection struct {
 	// AgeSeconds is how long ago the manager last ended a round of asking all gauges.
 	AgeSeconds float64 `json:"ageSeconds"`

@@ -23,6 +23,6 @@ const (
 	// NodeParameter is the parameter of the query for the name of a node to answer about. It may be repeated; without it the
 	// manager answers about all.
 	NodeParameter = "node"
-	// NotLeading is in what a manager answers, with 503, that does not collect because another replica leads.
+	// NotLeading is part of the answer, with 503, of a manager that does not collect because another replica leads.
 	NotLeading = "another replica leads"
 )

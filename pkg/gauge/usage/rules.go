@@ -99,7 +99,7 @@ func (v *Interval) Validate() error {
 	return v.validateWhole()
 }
 
-// validateWhole checks what the interval says besides each of its pods.
+// validateWhole checks the fields of the interval besides its pods.
 func (v *Interval) validateWhole() error {
 	if err := nodeName(v.Node); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (p *Pod) validate() error {
 	return p.validateDoings()
 }
 
-// validateDoings checks what a pod did, whichever it is.
+// validateDoings checks the activity of a pod, named or not.
 func (p *Pod) validateDoings() error {
 	if p.Tasks < 0 {
 		return fmt.Errorf("tasks: %d is less than 0", p.Tasks)
@@ -196,7 +196,7 @@ func (p *Pod) validateContainers() error {
 	return nil
 }
 
-// validate checks what a container did, whichever it is.
+// validate checks the activity of a container.
 func (c *Container) validate() error {
 	const rounding = 1e-6
 	switch {

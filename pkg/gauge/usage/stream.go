@@ -81,7 +81,7 @@ func (d *Decoder) value(to any) error {
 	return plain(d.json.Decode(to))
 }
 
-// skip reads the value of a field that there is not.
+// skip reads the value of an unknown field.
 func (d *Decoder) skip() error {
 	if d.limits.Known {
 		return errors.New("is not a known field")
@@ -89,7 +89,7 @@ func (d *Decoder) skip() error {
 	return d.value(new(anything))
 }
 
-// anything is what becomes of a value that is skipped.
+// anything receives a value that is skipped.
 type anything struct{}
 
 // UnmarshalJSON takes any value.
@@ -104,7 +104,7 @@ type fieldError struct {
 func (e *fieldError) Error() string { return e.path + ": " + e.err.Error() }
 func (e *fieldError) Unwrap() error { return e.err }
 
-// inField returns an error of what is in a field or an element.
+// inField returns an error with the path of a field or an element.
 func inField(path string, err error) error {
 	err = unfinished(err)
 	inner, is := err.(*fieldError) //nolint:errorlint // only the outermost says where
@@ -134,7 +134,7 @@ func unfinished(err error) error {
 	return err
 }
 
-// plain returns what an error of package json says in our words, with no more than an excerpt of the input.
+// plain returns an error of package json in our words, with no more than an excerpt of the input.
 func plain(err error) error {
 	if err == nil {
 		return nil

@@ -1,10 +1,10 @@
-// Package usage defines what a gauge reports of its node: for each interval between two readings of the kernel's
-// accounting, how long the tasks of each pod ran, waited for a processor, were throttled and were blocked, and what
-// follows from it for the pod alone; and how it is asked for that. It holds only types, their rules and what reads them
-// from a stream, so that the gauge, which must stay small, and what reads its reports share nothing else.
+// Package usage defines a gauge's report of its node: for each interval between two readings of the kernel's accounting, how long
+// the tasks of each pod ran, waited for a processor, were throttled and were blocked, and the derived values of the pod alone; and
+// the request for the report. It holds only types, their rules and their decoder, so that the gauge, which must stay small, and the
+// readers of its reports share nothing else.
 //
-// A node may lie. Whoever reads what a gauge answers reads it with a [Decoder], which takes no more memory than its [Limits] say,
-// and returns only what the rules allow.
+// A node may lie. Read the answer of a gauge with a [Decoder], which takes no more memory than its [Limits] say, and returns only
+// values within the rules.
 package usage
 
 import "time"
@@ -21,7 +21,7 @@ type Interval struct {
 	CPUs          int     `json:"cpus"`
 	BusySeconds   float64 `json:"busySeconds"`
 	StolenSeconds float64 `json:"stolenSeconds"`
-	// CgroupVersion is 1 or 2: by which version of control groups processors are shared; 0 if the gauge does not know.
+	// CgroupVersion is 1 or 2: the version of control groups by which processors are shared; 0 if the gauge cannot tell.
 	CgroupVersion int `json:"cgroupVersion,omitempty"`
 	// ExclusiveCPUs reports whether a container had processors that no container of another pod might use, as the static
 	// policy of the kubelet's CPU manager gives them to Guaranteed pods.
@@ -35,11 +35,11 @@ type Interval struct {
 	LeftOut int `json:"leftOut,omitempty"`
 }
 
-// Pod is what the tasks of a pod did during an interval.
+// Pod is the activity of a pod's tasks during an interval.
 type Pod struct {
 	// UID is that of the pod's control groups. Static pods have another one in the API.
 	UID string `json:"uid"`
-	// Namespace and Name are empty while the gauge does not know them.
+	// Namespace and Name are empty while the gauge does not have them.
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 	// Seconds is for how much of the interval the pod was observed.
@@ -67,7 +67,7 @@ type Pod struct {
 	Containers []Container `json:"containers,omitempty"`
 }
 
-// Container is what the tasks of a container did during an interval.
+// Container is the activity of a container's tasks during an interval.
 type Container struct {
 	// ID is that of the container runtime, without the scheme of the API.
 	ID string `json:"id"`
@@ -84,8 +84,8 @@ type Container struct {
 
 // Times are sums over tasks, in seconds.
 type Times struct {
-	// Run is how long tasks ran, and Unseen how long tasks ran of which only the control group kept an account: those
-	// that came or went between two readings. Unseen is part of Run.
+	// Run is the running time of tasks, and Unseen that of tasks of which only the control group kept an account: those that came
+	// or went between two readings. Unseen is part of Run.
 	Run    float64 `json:"runSeconds"`
 	Unseen float64 `json:"unseenSeconds,omitempty"`
 	// Wait is how long tasks that could run waited for a processor for any reason but their own limit.

@@ -5,9 +5,8 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// This file is about what the threads of one job wait for each other: how long a job
-// takes alone on a node, its neutral time, in units of its own time. See the
-// package's documentation. Every other file divides by it.
+// This file computes the waits of one job's threads for each other: the time of a job alone on a node, its neutral
+// time, in units of its own time. See the package's documentation. Every other file divides by it.
 
 // Alone returns how long a job takes alone on a node, as a multiple of its own time:
 // at least 1, and 1 where no resource has fewer servers than the job has threads
@@ -37,9 +36,9 @@ func SolveAlone(v loading.Vector, servers []int, options queueing.Options) (floa
 	return v.Response(solution.Waits[0]), nil
 }
 
-// AloneServed returns what [Alone] does of a vector whose loadings are fractions of the
-// neutral time on the node rather than of the own time, as a stopwatch has them: times
-// the result they are fractions of the own time. Pressures are taken to be the loadings.
+// AloneServed returns the same as [Alone] for a vector whose loadings are fractions of the neutral time on the node
+// rather than of the own time, as a stopwatch measures them: the loadings times the result are fractions of the own
+// time. Pressures are taken to equal the loadings.
 //
 // It is the root R of Alone(R·v) = R, which grows from 1 to where R·v adds up to 1.
 // Where there is none, as servers are said to do more work than they can, it is the
@@ -77,12 +76,12 @@ func AloneServed(v loading.Vector, servers []int, options queueing.Options) (flo
 	return high, nil
 }
 
-// bisections halve an interval as often as doubles can tell its ends apart.
+// bisections is the number of halvings of an interval up to the precision of a double.
 const bisections = 52
 
-// Throttled returns what a vector is with a limit at a resource, and by how much the own time is stretched by it: a
-// job that needs loading·threads > limit servers on average takes loading·threads/limit as long, and what it is
-// held back is idle time, in which it presses on no other job. A limit of 0 is none.
+// Throttled returns the vector under a limit at a resource, and the factor by which the limit stretches the own time:
+// a job that needs loading·threads > limit servers on average takes loading·threads/limit as long, and while
+// throttled it is idle and presses on no other job. A limit of 0 is none.
 //
 // The threads of a job may wait for each other, too, which leaves less to hold back: the time alone on the servers is
 // the longer of that with the limit and that without.

@@ -86,9 +86,9 @@ func TestInAReplayAJobAloneHasADilationOf1AndTakesItsNeutralTimeThere(t *testing
 	})
 }
 
-// With one number for loading and pressure, a job with threads is that many jobs in
-// the same network. Their exact responses, found by another way through the solver,
-// are what its dilation is made of.
+// With one number for loading and pressure, a job with threads is equivalent to that number of jobs
+// in the same network. Their exact responses, which take another path through the solver, give its
+// dilation.
 func TestAJobWithThreadsIsThatManyJobsOverThoseOfTheJobAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,8 +144,8 @@ func network(jobs []loading.Vector, servers []int) *queueing.Network {
 	return n
 }
 
-// Two threads that compute half of their time, on one core, are what the machine repair
-// model is about, and so are the four of two such pods.
+// Two threads that compute half of their time, on one core, are the machine repair model, and so
+// are the four threads of two such pods.
 func TestTwoPodsOfTwoThreadsEachByHand(t *testing.T) {
 	t.Parallel()
 	v := loading.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 2}}

@@ -10,13 +10,13 @@ import (
 // BoundSharing returns bounds from above on the dilations of jobs that share one resource by weights and limits, as
 // [PredictSharing] takes them, in O(n·m) time for n jobs and m resources. They hold whatever the others do.
 //
-// At the shared resource a job gets at least what is its due where all the others want it all the time: of each group as much
-// as its weight is of those of all members. So its threads take at most t/due times as long as their service there, and no
-// longer than if each had a server where that is more than t. At any other resource with c servers a job finds no more than all
-// n threads that ever come there, and takes at most n/c times as long. Where that is less, it is the bound of [Ceiling], which
-// knows how much of its time each job is there. Interference makes its service as slow as its curve says at most. The neutral
-// time is at least the own time, and what the work takes that the job has at a resource, by all of its servers or by as many as
-// its limit allows.
+// At the shared resource a job gets at least its due, its share where all the others want the resource all the time: at each
+// level of groups the ratio of its group's weight to the weight of all members. So its threads take at most t/due times as long
+// as their service there, and no longer than with a server for each where that is more than t. At any other resource with c
+// servers a job finds no more than all n threads that ever come there, and takes at most n/c times as long. Where the bound of
+// [Ceiling] is lower, it applies; it uses the fraction of its time that each job is there. Interference makes its service at
+// most as slow as its curve says. The neutral time is at least the own time, and at least the time for the job's work at a
+// resource on all of its servers, or on the part that its limit allows.
 //
 // The error is that of [EstimateSharing].
 func BoundSharing(jobs []loading.Vector, servers []int, sharing Sharing) ([]float64, error) {
@@ -41,7 +41,7 @@ func BoundSharing(jobs []loading.Vector, servers []int, sharing Sharing) ([]floa
 	return bounds, nil
 }
 
-// worst is how the jobs of a node fare at worst.
+// worst bounds the waits of the jobs of a node.
 type worst struct {
 	sharing *Sharing
 	servers []int
@@ -63,7 +63,7 @@ func (w *worst) dilation(j int, v loading.Vector) float64 {
 	return max(1, response/w.neutral(j, v))
 }
 
-// neutral returns a bound from below on what job j takes alone, in own times.
+// neutral returns a lower bound on the time of job j alone, in own times.
 func (w *worst) neutral(j int, v loading.Vector) float64 {
 	neutral := 1.0
 	for i, d := range v {
@@ -74,7 +74,7 @@ func (w *worst) neutral(j int, v loading.Vector) float64 {
 	return neutral
 }
 
-// alone returns how many servers of a resource job j may have at most.
+// alone returns the largest number of servers of a resource that job j may have.
 func (w *worst) alone(j, resource int) float64 {
 	if limit := w.sharing.Shares[j].Limit; limit > 0 && resource == w.sharing.Resource {
 		return min(float64(w.servers[resource]), max(limit, loading.MinLimit))
@@ -82,7 +82,7 @@ func (w *worst) alone(j, resource int) float64 {
 	return float64(w.servers[resource])
 }
 
-// wait returns a bound on what a thread of job j waits at a resource for others, its siblings and its limit, as a multiple of
+// wait returns a bound on the wait of a thread of job j at a resource for others, its siblings and its limit, as a multiple of
 // its service.
 func (w *worst) wait(j, resource int, d loading.Demand) float64 {
 	c := float64(w.servers[resource])
@@ -97,7 +97,7 @@ func (w *worst) wait(j, resource int, d loading.Demand) float64 {
 	return max(0, wait)
 }
 
-// slowest returns by how much interference makes the service of a job at a resource slower at most.
+// slowest returns the largest slowdown of a job's service at a resource by interference.
 func slowest(v loading.Vector, resource int) float64 {
 	slower := 1.0
 	for _, d := range v {
@@ -113,7 +113,7 @@ func slowest(v loading.Vector, resource int) float64 {
 	return slower
 }
 
-// due returns how many of the servers of the shared resource each job gets at least while it wants them.
+// due returns the least number of servers of the shared resource that each job gets while it wants them.
 func (s *Sharing) due(jobs []loading.Vector, servers int) []float64 {
 	wanting := Sharing{Resource: s.Resource, Groups: s.Groups}
 	var of []int
@@ -190,7 +190,7 @@ func (s *Sharing) steps(jobs []loading.Vector, servers []int) float64 {
 	return 2*closure + chainSteps*float64(states) // of jobs that are nearly alike, with a closure, too
 }
 
-// others returns how many resources besides the shared one some job needs.
+// others returns the number of resources besides the shared one that some job needs.
 func (s *Sharing) others(jobs []loading.Vector) (count int) {
 	needed := map[int]bool{s.Resource: true}
 	for _, v := range jobs {
@@ -205,19 +205,19 @@ func (s *Sharing) others(jobs []loading.Vector) (count int) {
 }
 
 const (
-	// gridPoints is what the threads' sharing of the resource takes besides a number of steps for each of them, and chainSteps
-	// what each state takes of a chain that is small enough to be solved.
+	// gridPoints is the cost of the threads' sharing of the resource besides a number of steps for each thread, and chainSteps
+	// the cost of each state of a chain that is small enough to be solved.
 	gridPoints = 64
 	chainSteps = 400
-	// throttlingTurns is how often a network is solved, or more, until limits are met.
+	// throttlingTurns is the least number of solutions of a network until limits are met.
 	throttlingTurns = 10
-	// stationParts is how many other resources take as long as the shared one.
+	// stationParts is the number of other resources that take as long as the shared one.
 	stationParts = 4
 	// maxSteps bounds the steps of PredictSharing, where jobs have several threads. It is worth some seconds.
 	maxSteps = 48e6
 )
 
-// affordable returns the jobs with as many of their threads as [PredictSharing] may take: see [InEffect].
+// affordable returns the jobs with the number of threads that [PredictSharing] may take: see [InEffect].
 func (s *Sharing) affordable(jobs []loading.Vector, servers []int) []loading.Vector {
 	limits := loading.ThreadLimits(jobs, servers)
 	for s.steps(jobs, servers) > maxSteps && limits[s.Resource] > 1 {

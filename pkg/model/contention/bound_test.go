@@ -20,7 +20,8 @@ func drawSharing(r *rand.Rand, jobs int) contention.Sharing {
 	return s
 }
 
-// exactDilations returns those of jobs at two resources, of which the first is shared, by the Markov chain of who is where.
+// exactDilations returns the exact dilations of jobs at two resources, the first of them shared, by the Markov chain of the
+// jobs' positions.
 func exactDilations(t *testing.T, jobs []loading.Vector, servers []int, sharing *contention.Sharing) []float64 {
 	t.Helper()
 	n := &gps.Network{Servers: servers, Groups: sharing.Groups}
@@ -63,7 +64,7 @@ func TestNoJobIsDilatedMoreThanItsBound(t *testing.T) {
 		}
 		for j, dilation := range exactDilations(t, all, servers, &sharing) {
 			jobs++
-			if dilation > bounds[j]*(1+1e-6) { // what the chain settles to
+			if dilation > bounds[j]*(1+1e-6) { // the tolerance of the chain
 				t.Errorf("%v on %v by %+v: job %d is dilated %v times, its bound is %v", all, servers, sharing, j, dilation, bounds[j])
 			}
 			if bounds[j] < dilation*1.05 {
@@ -76,7 +77,7 @@ func TestNoJobIsDilatedMoreThanItsBound(t *testing.T) {
 	}
 }
 
-// Where all want the processor all the time, what a job gets is what is its due: the bound is exact.
+// Where all jobs want the processor all the time, a job gets exactly its due: the bound is exact.
 func TestABoundIsExactWhereAllWantTheProcessorAllTheTime(t *testing.T) {
 	t.Parallel()
 	busy := loading.Loadings(1)
@@ -92,8 +93,8 @@ func TestABoundIsExactWhereAllWantTheProcessorAllTheTime(t *testing.T) {
 	}
 }
 
-// What a job presses with is another's word; its weight is not. So a job that claims thousands of threads does not raise the
-// bound of one that has its due.
+// The threads of other jobs are declared by others; its own weight is not. So a job that declares thousands of threads does
+// not raise the bound of a job that has its due.
 func TestABoundDoesNotGrowWithWhatOthersClaim(t *testing.T) {
 	t.Parallel()
 	bound := func(threads int) float64 {

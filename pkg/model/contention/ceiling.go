@@ -9,12 +9,12 @@ import (
 // Ceiling bounds from above how much the jobs of a node can be dilated. It takes O(m) time per job, where a solution
 // takes O(n²·m) and more, so it finds the nodes that need none to be known to be good enough.
 //
-// A job alone uses resource i for the fraction q_i of its time, and among others for less, since it takes longer. So
-// the others come to the resource no more often than a stream of visits would that uses ρ = Σ q servers, and a job
-// finds no more of them there than a visit finds that comes at random: by the recursion of exact MVA,
-// Q_i(S) = Σ_k X_k D_ik (1 + Q_i(S−k)) ≤ ρ (1 + max Q), so that Q ≤ ρ/(1−ρ) at one server, and with c of them a job
-// waits for at most (ρ/c)/(c−ρ) of what it is served: what it waits in M/M/c, Erlang's C being at most ρ/c. Where jobs
-// have unequal weights, a job may be one that yields to all others, and wait for (2c−ρ)/(c−ρ) times as long.
+// A job alone uses resource i for the fraction q_i of its time, and among others for less, since it takes longer. So the
+// others come to the resource no more often than a stream of visits that uses ρ = Σ q servers, and a job finds no more of
+// them there than a random visit does: by the recursion of exact MVA, Q_i(S) = Σ_k X_k D_ik (1 + Q_i(S−k)) ≤ ρ (1 + max Q),
+// so that Q ≤ ρ/(1−ρ) at one server. With c servers a job waits for at most (ρ/c)/(c−ρ) of its service: the wait in M/M/c,
+// Erlang's C being at most ρ/c. Where jobs have unequal weights, a job may be one that yields to all others, and wait for
+// (2c−ρ)/(c−ρ) times as long.
 //
 // A Ceiling is a value: copies are independent of each other. It is not safe for concurrent changes.
 type Ceiling struct {
@@ -60,8 +60,8 @@ func (c *Ceiling) With(v loading.Vector, share loading.Share) *Ceiling {
 	return &with
 }
 
-// Dilation returns a bound on the dilation of a job that is one of those added: at least 1, and +Inf where nothing can be
-// said so simply, at resources that might be overloaded and among jobs that make each other's service slower.
+// Dilation returns a bound on the dilation of one of the added jobs: at least 1, and +Inf where there is no such simple
+// bound, at resources that might be overloaded and among jobs that make each other's service slower.
 func (c *Ceiling) Dilation(v loading.Vector) float64 {
 	if c.interfering {
 		return math.Inf(1)
@@ -75,8 +75,8 @@ func (c *Ceiling) Dilation(v loading.Vector) float64 {
 	return dilation
 }
 
-// wait returns a bound on what a job with a demand at a resource waits there, as a multiple of its service: +Inf where the
-// resource might be overloaded.
+// wait returns a bound on the wait at a resource of a job with the given demand, as a multiple of its service: +Inf where
+// the resource might be overloaded.
 func (c *Ceiling) wait(resource int, d loading.Demand) float64 {
 	others, servers := max(0, c.busy[resource]-max(d.Pressure, d.Loading)), float64(c.servers[resource])
 	if others >= servers {

@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/test/modeltest"
 )
 
-// A solution is an approximation, and the ceiling is one of what is exact.
+// A solution is an approximation, and the ceiling bounds the exact solution.
 const solutionError = 0.02
 
 // No job is dilated more than its ceiling says: by the solver that predictions use, jobs of one thread and several, of
@@ -47,8 +47,8 @@ func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
 	})
 }
 
-// With two equal jobs at one server that are there for a tenth of their time, the bound is 1 + 0.1·0.1/0.9, where 1.01 is
-// exact; a job alone is not dilated.
+// With two equal jobs at one server that are there for a tenth of their time, the bound is 1 + 0.1·0.1/0.9 and the exact
+// dilation 1.01; a job alone is not dilated.
 func TestCeilingOfTwoJobs(t *testing.T) {
 	v := loading.Loadings(0.1)
 	c := contention.NewCeiling([]int{1}, 0)

@@ -10,11 +10,11 @@ import (
 // whichever of the others are there: they are as much as the jobs are dilated by all of them, or more, and by any of them
 // once others are gone.
 //
-// What [PredictSharing] returns is no such bound: a job that another one holds up at one resource is in the way of a third at
-// another resource the less, and the more once the first is gone. So each resource is solved by itself here, the jobs
-// being idle where they are at another one. There jobs are not held up, come back sooner, and a job waits no less; and one that is
-// gone leaves no other waiting longer. What a job waits at all resources adds up. With two jobs that is what they are dilated, to the
-// error of the solution. Where it is more than the bound of [BoundSharing], that is returned, and so it is among jobs that interfere.
+// [PredictSharing] returns no such bound: a job that waits for another at one resource delays a third at another resource less, and
+// delays it more once the first is gone. So each resource is solved by itself here, with the jobs idle while they are at another
+// one. There jobs are not delayed elsewhere and come back sooner, so that a job waits no less; and a job that is gone leaves no
+// other waiting longer. The waits of a job at all resources add up. With two jobs the sum is the dilation less 1, to the error of
+// the solution. Where the sum exceeds the bound of [BoundSharing], and among jobs that interfere, that bound is returned.
 //
 // It takes no more steps than [PredictSharing]. The error is the same.
 func BoundDepartures(jobs []loading.Vector, servers []int, sharing Sharing) ([]float64, error) {

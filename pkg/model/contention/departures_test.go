@@ -11,8 +11,9 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Whichever of the others are there: by the Markov chain of who is where, to what the solution of one resource settles to, and by
-// predictions, which may be off themselves by a tenth of what a dilation is above 1. No bound is much above what it bounds.
+// The bounds hold for every subset of the other jobs: by the Markov chain of the jobs' positions, to the tolerance of the solution
+// of one resource, and by predictions, whose own error may be a tenth of the dilation less 1. No bound is much above the dilation
+// that it bounds.
 func TestNoJobIsDilatedMoreThanItsBoundOnceOthersAreGone(t *testing.T) {
 	t.Parallel()
 	loose, jobsAtAll := 0.0, 0.0
@@ -52,8 +53,8 @@ func TestNoJobIsDilatedMoreThanItsBoundOnceOthersAreGone(t *testing.T) {
 	}
 }
 
-// someOf returns how some of the jobs fare without the others, as predicted, and by the chain where that is small and no job has
-// a limit.
+// someOf returns the dilations of some of the jobs without the others, as predicted, and by the chain where that is small and no
+// job has a limit.
 func someOf(t *testing.T, jobs []loading.Vector, servers []int, sharing contention.Sharing, who []int) (predicted, exact []float64) {
 	t.Helper()
 	var some []loading.Vector
@@ -88,8 +89,8 @@ func someOf(t *testing.T, jobs []loading.Vector, servers []int, sharing contenti
 	return p.Dilations, exact
 }
 
-// Two jobs at a core and a disk: the bounds are what they are dilated. With a third that holds up the second at the core the first
-// is dilated less, and its bound stays.
+// Two jobs at a core and a disk: the bounds equal the dilations. With a third job that delays the second at the core, the first is
+// dilated less, and its bound stays.
 func TestABoundOfDeparturesStaysWhereAJobIsHeldUp(t *testing.T) {
 	t.Parallel()
 	jobs := []loading.Vector{loading.Loadings(0, 1), loading.Loadings(0.5, 0.5), loading.Loadings(1)}

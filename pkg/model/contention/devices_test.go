@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// gpus returns devices of which resource 1 is where jobs are served, and resource 2 what interferes there.
+// gpus returns devices that serve jobs at resource 1 and interfere at resource 2.
 func gpus(count int, sharing loading.DeviceSharing) loading.Devices {
 	return loading.Devices{Count: count, Sharing: sharing, Resource: 1, Effects: []int{2}}
 }
@@ -160,7 +160,7 @@ func TestTimeSlicedDeviceIsAFiniteSourceQueue(t *testing.T) {
 	}
 }
 
-// Blame and delays add up, and no job is blamed for what happens at another device.
+// Blame and delays add up, and no job is blamed for a delay at another device.
 func TestBlameStaysWithinADevice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -248,7 +248,7 @@ func TestConcurrentDevicesAreLikeCores(t *testing.T) {
 	})
 }
 
-// A newcomer pays the price of the device that it gets, as if its node had no other.
+// A candidate pays the price of the device that it gets, as if its node had no other.
 func TestPricesOfDevices(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

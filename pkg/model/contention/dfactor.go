@@ -10,8 +10,8 @@ import (
 // which turns measured dilations of identical jobs into loading vectors. Eq. (5)
 // itself is [Load.Dilation], Definition 2 is [Prices.Of].
 
-// ErrNoRoot is wrapped by the error of [LoadingOfCopies] when no busy job of two
-// resources dilates its copies that little, or that much.
+// ErrNoRoot is wrapped by the error of [LoadingOfCopies] when no busy job of two resources has so
+// small, or so large, a dilation beside its copies.
 var ErrNoRoot = errors.New("no loading vector of two resources explains the dilation")
 
 // ErrUndecided is wrapped by the error of [DecideRoot] when a second measurement
@@ -24,11 +24,10 @@ var ErrUndecided = errors.New("the measurement does not tell the roots apart")
 //
 //	p = ½ (1 ± √(1 − 2 (n − λ)/(n − 1)))    (13)
 //
-// It returns both roots, low ≤ ½ ≤ high = 1 − low: copies look the same with
-// the resources exchanged, so only another measurement can tell which root it
-// is, see [DecideRoot]. Near p = ½ the roots are ill-conditioned: at p = 0.58
-// and n = 2, 1 % of λ moves p over 0.50 to 0.62. A dilation beside a probe, p = λ − 1
-// by Property 3, is not.
+// It returns both roots, low ≤ ½ ≤ high = 1 − low: copies look the same with the resources
+// exchanged, so only another measurement can decide between the roots, see [DecideRoot]. Near p = ½
+// the roots are ill-conditioned: at p = 0.58 and n = 2, 1 % of λ moves p over 0.50 to 0.62. A
+// dilation beside a probe, p = λ − 1 by Property 3, is not.
 //
 // n must be at least 2, or an error says so. λ must lie between (n + 1)/2, for
 // p = ½, and n, for p = 0 or 1; beyond them the error wraps [ErrNoRoot] and the
@@ -46,7 +45,7 @@ func LoadingOfCopies(n int, dilation float64) (low, high float64, err error) {
 		}
 		dilation = min(most, max(least, dilation))
 	}
-	// At λ = least the radicand is 0 but for rounding.
+	// At λ = least the radicand is 0 except for rounding.
 	half := math.Sqrt(max(0, 1-2*(most-dilation)/(most-1))) / 2
 	return 0.5 - half, 0.5 + half, err
 }

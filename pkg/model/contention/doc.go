@@ -5,9 +5,10 @@
 // dilations: completion time over neutral time, at least 1. All functions are
 // pure; pods, files and clocks are the callers'.
 //
-// The packages beside it share its model: [loadline.dev/loadline/pkg/model/loading] has the vectors, [loadline.dev/loadline/pkg/model/interference]
-// makes service slower where jobs share caches, [loadline.dev/loadline/pkg/model/price] says what one more job
-// costs a node, and [loadline.dev/loadline/pkg/model/mix] predicts the many mixes of a replay.
+// The packages beside it share its model: [loadline.dev/loadline/pkg/model/loading] has the vectors,
+// [loadline.dev/loadline/pkg/model/interference] makes service slower where jobs share caches,
+// [loadline.dev/loadline/pkg/model/price] computes the cost of one more job on a node, and [loadline.dev/loadline/pkg/model/mix]
+// predicts the many mixes of a replay.
 //
 // # The model
 //
@@ -29,14 +30,11 @@
 //
 // # Neutral time
 //
-// The neutral time of a job is what it takes alone on the node. Where the job has more
-// threads than a resource has servers, they wait for each other even then, and that
-// is part of it: alone every job has λ = 1. A loading vector, on the other hand, does
-// not depend on the number of servers: it holds fractions of the job's own time, what
-// a thread takes that never waits, not even for its siblings. For a job with one
-// thread, or no more threads than there are servers, both times are the same. With
-// R_j the time that job j takes, in own times, and R_j⁰ what it takes alone on the
-// same node ([Alone]),
+// The neutral time of a job is its time alone on the node. Where the job has more threads than a resource has servers, its threads
+// wait for each other even then, and that wait is part of it: alone every job has λ = 1. A loading vector, on the other hand, does
+// not depend on the number of servers: it holds fractions of the job's own time, the time of a thread that never waits, not even
+// for its siblings. For a job with one thread, or with no more threads than there are servers, both times are equal. With R_j the
+// response of job j, in own times, and R_j⁰ its response alone on the same node ([Alone]),
 //
 //	λ_j = R_j / R_j⁰,   R_j = 1 + Σ_i s_ij · E[(N_i + 1 − c_i)^+] / c_i
 //

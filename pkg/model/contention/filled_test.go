@@ -12,8 +12,8 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// filledNode draws a node whose limits may fill its cores, with weights over decades or all equal, jobs that always or never
-// compute, and what lies between.
+// filledNode draws a node whose limits may fill its cores, with weights over decades or all equal, and jobs that compute always,
+// never, or part of the time.
 func filledNode(r *rand.Rand) (jobs []loading.Vector, servers []int, sharing contention.Sharing) {
 	servers = []int{1 << r.IntN(3)}
 	for range r.IntN(3) {
@@ -58,8 +58,8 @@ func filledNode(r *rand.Rand) (jobs []loading.Vector, servers []int, sharing con
 	return jobs, servers, sharing
 }
 
-// Two jobs whose limits fill a core together leave the third what weights give it: with ten times its weight each a 21st, and
-// as peers a third. Both are exact: they are never throttled then, and always there.
+// Two jobs whose limits fill a core together leave the third its share by weight: with ten times its weight each, a 21st, and with
+// equal weights, a third. Both are exact: they are never throttled then, and always there.
 func TestEstimatesWhereLimitsFillTheCores(t *testing.T) {
 	t.Parallel()
 	busy, half, light := loading.Loadings(1), loading.Loadings(0.5), loading.Loadings(0.2)

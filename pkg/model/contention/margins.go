@@ -25,7 +25,7 @@ type Unsure struct {
 	Margins
 }
 
-// negligible is what rounding may leave of a fraction that is 0.
+// negligible bounds the rounding error of a fraction that is 0.
 const negligible = 1e-12
 
 // Margins returns the half widths of the 95 % confidence intervals of the dilations,

@@ -24,7 +24,7 @@ func margins(t *testing.T, p *contention.Prediction, unsure ...contention.Unsure
 	return got
 }
 
-// For two jobs λ = 1 + p·q: each margin is scaled by what the other job is.
+// For two jobs λ = 1 + p·q: the margin of one factor is scaled by the other.
 func TestTheMarginOfADilationIsThatOfTheVectorTimesTheNeighbour(t *testing.T) {
 	t.Parallel()
 	jobs := []loading.Vector{loading.Loadings(0.5, 0.2), loading.Loadings(0.4, 0.3)}
@@ -53,7 +53,7 @@ func TestTheMarginOfADilationIsThatOfTheVectorTimesTheNeighbour(t *testing.T) {
 	}
 }
 
-// Copies have one and the same vector: what it is off by they have in common.
+// Copies have one and the same vector, and so the same error.
 func TestTheMarginsOfCopiesAreNotIndependent(t *testing.T) {
 	t.Parallel()
 	v := loading.Loadings(0.5)

@@ -8,54 +8,48 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Prediction tells how jobs that share a node fare, and because of whom. It is
+// Prediction holds the predicted dilations of jobs that share a node, and the delays that each causes. It is
 // read-only and safe for concurrent use.
 type Prediction struct {
 	// Dilations holds the dilation of each job, at least 1.
 	Dilations []float64
-	// Solution is that of the closed network that the jobs make. It says which
-	// solver was used, and is what the prediction of a similar node can start
-	// from. Equal jobs are copies of one class in it.
+	// Solution is the solution of the closed network of the jobs. It says which solver was used, and can be the warm
+	// start of the prediction of a similar node. Equal jobs are copies of one class in it.
 	Solution *queueing.Solution
 
-	given        []loading.Vector // as they were asked for, and for these servers
+	given        []loading.Vector // as given by the caller, for these servers
 	givenServers []int
 
 	jobs      []loading.Vector         // with a resource of its own for each device
 	inflated  []loading.Vector         // the same, with service that interference makes slower
 	inflation []interference.Inflation // of each job, nil where nothing interferes
-	slowing   []float64                // of each job: by how much interference makes it slower, nil where nothing interferes
+	slowing   []float64                // by job: the slowdown by interference, nil where nothing interferes
 	servers   []int
 	index     loading.DeviceIndex // of devices, among the resources
 	class     []int               // of each job, in Solution
 	alone     []float64           // of each class: see Alone
-	scale     []float64           // of each class: what turns a wait for others into a delay
+	scale     []float64           // by class: the factor from a wait for others to a delay
 
 	// Where a resource is shared by weights and limits:
 	sharing *Sharing    // nil where all is shared equally
 	delays  [][]float64 // of each job at each resource
 	paces   []float64   // of each job, own times per time
-	// throttling is by how much its own limit lengthens what each job takes alone.
+	// throttling is the factor by which its own limit lengthens the time of each job alone.
 	throttling []float64
 }
 
-// Predict returns how the jobs that share a node fare, whose i-th resource has
-// servers[i] servers. Where the first-order model takes each job to be where it
-// would be if it were alone, here thread k is at resource i for the fraction
-// (q_ik + min(q_ik, p_ik)·w_ik)/λ_k of its time, at most 1, p_ik·w_ik being what it
-// waits there; and what a job finds is looked at without the job itself. It waits
-// s_ik/p_ik as long for each as it is served, s_ik being its sensitivity. The node
-// is solved as a closed network, by the solver that the options name: see
-// [queueing.Solve], which also tells the errors of each. The zero options choose
-// well.
+// Predict returns the dilations of the jobs that share a node, whose i-th resource has servers[i] servers. The
+// first-order model takes each job to be at a resource as often as if it were alone; here thread k is at resource i
+// for the fraction (q_ik + min(q_ik, p_ik)·w_ik)/λ_k of its time, at most 1, p_ik·w_ik being its wait there; and the
+// threads that a job finds are those of the node without the job itself. It waits s_ik/p_ik as long for each as it is
+// served, s_ik being its sensitivity. The node is solved as a closed network, by the solver that the options name:
+// see [queueing.Solve], which also states the errors of each. The zero options choose well.
 //
-// With [queueing.FirstOrder] the dilations are those of [Load.Dilation], but for
-// the bounds: no resource is more than fully busy, the sum over the threads there
-// of loading over response being at most the number of its servers.
+// With [queueing.FirstOrder] the dilations are those of [Load.Dilation], within the bounds: no resource is more than
+// fully busy, the sum over the threads there of loading over response being at most the number of its servers.
 //
-// A dilation is relative to the neutral time, what the job takes alone on this node
-// by the same solver: see [Alone]. A job that is alone has exactly 1. Of jobs with very
-// many threads some count: see [InEffect].
+// A dilation is relative to the neutral time, the time of the job alone on this node by the same solver: see [Alone].
+// A job that is alone has exactly 1. Of jobs with very many threads only some count: see [InEffect].
 //
 // The error names the first invalid job or resource.
 func Predict(jobs []loading.Vector, servers []int, options queueing.Options) (*Prediction, error) {
@@ -109,8 +103,9 @@ func (p *Prediction) inflate(sharing *Sharing) {
 	}
 }
 
-// slow multiplies the dilations, which are over the time alone with service as slow as it is among the others, by how
-// much that is longer than the time alone. It is given either time in the own time that service of that speed takes.
+// slow multiplies the dilations by the slowdown by interference: they are relative to the time alone with service
+// inflated as it is among the others, and the factor is the ratio of that time to the time alone. Its function alone
+// returns either time in units of the own time at that speed of service.
 func (p *Prediction) slow(alone func(j int, v loading.Vector) (float64, error)) error {
 	if p.inflation == nil {
 		return nil
@@ -135,7 +130,7 @@ func (p *Prediction) slow(alone func(j int, v loading.Vector) (float64, error)) 
 	return nil
 }
 
-// slowed returns by how much interference makes job j slower. What it waits grows by the same factor.
+// slowed returns the factor of job j's time by interference. Its waits grow by the same factor.
 func (p *Prediction) slowed(j int) float64 {
 	if p.slowing == nil {
 		return 1
@@ -143,9 +138,8 @@ func (p *Prediction) slowed(j int) float64 {
 	return p.slowing[j]
 }
 
-// compare fills in the dilations: what each job takes over what it takes alone. A job
-// that waits for no other takes just that: the solver of the node may say a little else
-// than that of the job alone.
+// compare fills in the dilations: the response of each job over its response alone. A job that waits for no other has
+// the response alone: the solver of the node may differ a little from that of the job alone.
 func (p *Prediction) compare(options queueing.Options) error {
 	classes := len(p.Solution.Waits)
 	p.alone, p.scale = make([]float64, classes), make([]float64, classes)
@@ -194,7 +188,7 @@ func (p *Prediction) network(servers []int) *queueing.Network {
 	return network
 }
 
-// Resources returns how many resources the node has, those that the prediction was asked for.
+// Resources returns the number of resources of the node, as given by the caller.
 func (p *Prediction) Resources() int { return len(p.givenServers) }
 
 // Wait returns how long a thread of job j waits at resource i, as a multiple of
@@ -217,9 +211,8 @@ func (p *Prediction) Presence(j, i int) float64 { return p.presence(j, p.indexOf
 
 func (p *Prediction) presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
 
-// Delay returns what waiting for other jobs at resource i adds to the dilation of job
-// j, at least 0, or at an interference resource what slower service adds. Over all
-// resources that adds up to λ_j − 1.
+// Delay returns the part of the dilation of job j that its waits for other jobs at resource i add, at least 0, or at
+// an interference resource the part that slower service adds. The parts of all resources add up to λ_j − 1.
 //
 // What a thread waits for others is its loading times its wait, in the proportion in
 // which it finds their threads and those of its own job there. For a job with several
@@ -242,8 +235,8 @@ func (p *Prediction) interferesAt(j, i int) bool {
 	return i < len(p.jobs[j]) && p.jobs[j][i].Effect != nil
 }
 
-// slowingAt returns what slower service because of others at interference resource i adds to the dilation of job j:
-// its part of what all of them add, in the proportion in which they inflate service.
+// slowingAt returns the contribution of slower service because of interference resource i to the dilation of job j:
+// its part of the sum over all of them, in the proportion in which they inflate service.
 func (p *Prediction) slowingAt(j, i int) float64 {
 	f := &p.inflation[j]
 	stretch := f.Stretch(false)
@@ -253,8 +246,7 @@ func (p *Prediction) slowingAt(j, i int) float64 {
 	return (p.slowing[j] - 1) * f.Parts[i] / (stretch - 1)
 }
 
-// waitForOthers returns what a thread of job j waits at resource i for those of other
-// jobs, in own times.
+// waitForOthers returns the wait of a thread of job j at resource i for threads of other jobs, in own times.
 func (p *Prediction) waitForOthers(j, i int) float64 {
 	if i >= len(p.inflated[j]) || p.inflated[j][i].Idle() {
 		return 0
@@ -267,8 +259,7 @@ func (p *Prediction) waitForOthers(j, i int) float64 {
 	return p.inflated[j][i].Loading * p.wait(j, i) * (others / (others + siblings))
 }
 
-// found returns how many threads of other jobs a thread of job j finds at resource i,
-// on average.
+// found returns the mean number of threads of other jobs that a thread of job j finds at resource i.
 func (p *Prediction) found(j, i int) float64 {
 	sum := 0.0
 	for k, v := range p.jobs {
@@ -279,15 +270,13 @@ func (p *Prediction) found(j, i int) float64 {
 	return sum
 }
 
-// BlameAt returns what each job contributes to the dilation of job j by standing
-// in its way at resource i. That adds up to [Prediction.Delay].
+// BlameAt returns the contribution of each job to the dilation of job j by delaying it at resource i. The
+// contributions add up to [Prediction.Delay].
 //
-// The rule: the delay is shared out in proportion to how many threads of each job
-// a thread of job j finds there on average, which is what the wait is made of when
-// the resource has one server; at a resource that is shared by weights and limits
-// ([PredictSharing]), in proportion to how much of it each job takes; at an
-// interference resource, in proportion to how hard each presses there. No job is to
-// blame for its own dilation.
+// The rule: the delay is shared out in proportion to the mean number of threads of each job that a thread of job j
+// finds there, which is the wait itself when the resource has one server; at a resource that is shared by weights and
+// limits ([PredictSharing]), in proportion to each job's usage of it; at an interference resource, in proportion to
+// each job's pressure there. No job is to blame for its own dilation.
 func (p *Prediction) BlameAt(j, i int) []float64 {
 	blame := make([]float64, len(p.jobs))
 	i = p.indexOf(j, i)
@@ -308,8 +297,8 @@ func (p *Prediction) BlameAt(j, i int) []float64 {
 	return blame
 }
 
-// inTheWay returns what the blame on a job is in proportion to: how many of its threads are found at a resource, or
-// how much of it they take where that is shared by weights.
+// inTheWay returns the weight of job k in sharing out blame: the mean number of its threads at a resource, or its
+// usage where the resource is shared by weights.
 func (p *Prediction) inTheWay(k, i int) float64 {
 	d := p.inflated[k][i]
 	if d.Effect != nil {

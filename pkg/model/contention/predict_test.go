@@ -73,9 +73,8 @@ func TestFirstOrderIsTheLoadsDilationWithinTheBounds(t *testing.T) {
 	})
 }
 
-// busy returns how many servers of a resource the jobs keep busy: what they load
-// it with, as far as they stand in others' way with it, over their responses in own
-// times.
+// busy returns the mean number of servers of a resource that the jobs keep busy: their loadings, as
+// far as these are also pressures, over their responses in own times.
 func busy(jobs []loading.Vector, responses []float64, resource int) float64 {
 	sum := 0.0
 	for j, v := range jobs {
@@ -123,7 +122,7 @@ func TestPredictionsKeepTheBoundsWithEverySolver(t *testing.T) {
 	}
 }
 
-// blame returns what each job contributes to the dilation of job j at all resources.
+// blame returns the contribution of each job to the dilation of job j at all resources.
 func blame(p *contention.Prediction, resources, j int) []float64 {
 	sum := p.BlameAt(j, 0)
 	for i := 1; i < resources; i++ {
@@ -246,8 +245,8 @@ func TestPressureThatEqualsTheLoadingIsTheStandardTheory(t *testing.T) {
 	})
 }
 
-// The fixed point of the definition, by hand: two jobs at one server, where the
-// first presses half as hard as it is sensitive.
+// The fixed point of the definition, by hand: two jobs at one server; the pressure of the first is
+// half of its sensitivity.
 func TestAGentleJobSlowsItsNeighbourLess(t *testing.T) {
 	jobs := []loading.Vector{{{Loading: 0.6, Pressure: 0.3}}, loading.Loadings(0.5)}
 	got := modeltest.Predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-12})
@@ -405,8 +404,8 @@ func TestAMeasuredPressureHardlyChangesAPrediction(t *testing.T) {
 	}
 }
 
-// What a job finds is what there is without it, and so on down to a job alone: the
-// recursion over all subsets, which the Linearizer approximates.
+// A job finds the queue of the network without it, and so on down to a job alone: the recursion
+// over all subsets, which the Linearizer approximates.
 func TestSensitivityHoldsInTheNetworksThatLackAJob(t *testing.T) {
 	t.Parallel()
 	jobs := []loading.Vector{

@@ -28,13 +28,12 @@ func EqualShares(resource, jobs int) Sharing {
 	return Sharing{Resource: resource, Shares: make([]loading.Share, jobs)}
 }
 
-// PredictSharing returns what [Predict] does for jobs that share one resource by weights and limits.
+// PredictSharing returns the same as [Predict] for jobs that share one resource by weights and limits.
 //
-// The dilations by equal shares are corrected by what weights and limits change in a model that knows both, package
-// gps: what a job takes at each resource, over what it takes there with equal shares and no limit. So equal weights
-// of jobs with a thread each, without limits, give the answer of Predict to the last digit, and the errors that both solutions of that model have
-// in common cancel. What a job is throttled alone, by its own limit, is part of its neutral time; among others it is
-// throttled for less, as it waits for them instead.
+// The dilations by equal shares are corrected by a ratio from a model of weights and limits, package gps: a job's time at each
+// resource, over its time there with equal shares and no limit. So equal weights of jobs with a thread each, without limits, give
+// the answer of Predict to the last digit, and errors common to both solutions of that model cancel. The throttling of a job alone,
+// by its own limit, is part of its neutral time; among others it is throttled for less, as it waits for them instead.
 //
 // The error is that of Predict, or names the first invalid share.
 func PredictSharing(jobs []loading.Vector, servers []int, sharing Sharing, options queueing.Options) (*Prediction, error) {
@@ -66,8 +65,8 @@ func (s *Sharing) validate(jobs []loading.Vector, servers []int) error {
 	return s.network(jobs, servers).Validate()
 }
 
-// equal reports whether all jobs of a network are siblings of one weight and one thread, of which no limit asks for
-// less. The threads of a job share its weight, so that those of jobs with several do not get what others do.
+// equal reports whether all jobs of a network are siblings of one weight and one thread, with no limit below their demand. The
+// threads of a job share its weight, so that those of jobs with several get less than others do.
 func (s *Sharing) equal(n *gps.Network) bool {
 	for j, share := range s.Shares {
 		if share.Weight != s.Shares[0].Weight || share.Group != s.Shares[0].Group || len(n.Jobs) > 1 && n.Jobs[j].Threads > 1 {
@@ -133,7 +132,7 @@ func peersOf(n *gps.Network) (equal *gps.Network, first []int) {
 	return equal, first
 }
 
-// share corrects the dilations, and what the delays come from.
+// share corrects the dilations, and the inputs of the delays.
 func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) error {
 	together, throttled, err := throttle(n)
 	if err != nil {
@@ -192,13 +191,13 @@ type singles struct {
 	known   map[string]single
 }
 
-// single is what [Sharing.alone] returns.
+// single is the result of [Sharing.alone].
 type single struct {
 	alone     []float64
 	throttled float64
 }
 
-// of returns how job j of a network, whose vector is v, fares alone.
+// of returns the result of job j of a network alone; its vector is v.
 func (s *singles) of(n *gps.Network, j int, v loading.Vector) (alone []float64, throttled float64, err error) {
 	share := s.sharing.Shares[j]
 	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(v))), uint64(share.Group))
@@ -213,8 +212,8 @@ func (s *singles) of(n *gps.Network, j int, v loading.Vector) (alone []float64, 
 	return found.alone, found.throttled, nil
 }
 
-// neutralTime returns what a job takes alone, in own times, that is so many times longer than its demand at each resource
-// and throttled for some time.
+// neutralTime returns the time of a job alone, in own times: alone holds the factor by which it is longer than the demand at each
+// resource, and throttled the time for which it is throttled.
 func neutralTime(v loading.Vector, alone []float64, throttled float64) float64 {
 	neutral := 1 + throttled
 	for i, times := range alone {
@@ -223,7 +222,7 @@ func neutralTime(v loading.Vector, alone []float64, throttled float64) float64 {
 	return neutral
 }
 
-// Throttling returns by how much its own limit lengthens what job j takes alone, at least 1. That is no dilation, which is
+// Throttling returns the factor by which its own limit lengthens the time of job j alone, at least 1. That is no dilation, which is
 // relative to the time with the limit.
 func (p *Prediction) Throttling(j int) float64 {
 	if p.throttling == nil {
@@ -232,8 +231,8 @@ func (p *Prediction) Throttling(j int) float64 {
 	return p.throttling[j]
 }
 
-// alone returns by how much longer than its demand at each resource a job alone is there, and how long it is
-// throttled, in own times.
+// alone returns the ratio of the time of a job alone at each resource to its demand there, and the time for which it is throttled,
+// in own times.
 func (s *Sharing) alone(n *gps.Network, j int, v loading.Vector, servers []int, options queueing.Options) (alone []float64, throttled float64, err error) {
 	alone = make([]float64, len(v))
 	limited, held, err := throttle(n.Alone(j))
@@ -280,8 +279,8 @@ func (s *Sharing) Distinct(jobs []loading.Vector) (shares []loading.Share, first
 	return shares, first
 }
 
-// flat returns the shares as if there were no groups: of what a group gets in proportion to among its siblings, a job has
-// the part that it has among the members, all of which are taken to want the resource.
+// flat returns the shares as if there were no groups: a job gets its part of its group's weight, in proportion to its weight among
+// the members, all of which are taken to want the resource.
 func (s *Sharing) flat() []loading.Share {
 	members := make([]float64, max(1, len(s.Groups))) // Σ weights
 	for _, share := range s.Shares {
@@ -307,7 +306,8 @@ func (s *Sharing) flat() []loading.Share {
 	return flat
 }
 
-// Prepare validates the jobs and their shares, and returns the jobs as they count, with a resource of its own for each device, and the servers of these.
+// Prepare validates the jobs and their shares, and returns the jobs with the threads that count, with a separate resource for each
+// device, and the servers of these resources.
 func (s *Sharing) Prepare(jobs []loading.Vector, servers []int) ([]loading.Vector, []int, error) {
 	if err := loading.ValidateServers(servers); err != nil {
 		return nil, nil, err

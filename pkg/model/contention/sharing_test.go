@@ -134,8 +134,8 @@ var (
 	largest  = flag.Int("jobs", 5, "how many jobs such a set has at most, up to 8")
 )
 
-// The Markov chain of the same jobs, which knows nothing of corrections. The study is
-// `go test ./pkg/model/contention -run TestSharedPredictionsAreNearTheChain -sets 1000 -jobs 6 -v -timeout 30m`.
+// The Markov chain of the same jobs, which is independent of the corrections. The study is `go test
+// ./pkg/model/contention -run TestSharedPredictionsAreNearTheChain -sets 1000 -jobs 6 -v -timeout 30m`.
 func TestSharedPredictionsAreNearTheChain(t *testing.T) {
 	t.Parallel()
 	sum, worst, count := 0.0, 0.0, 0.0

@@ -8,13 +8,13 @@ import (
 	"loadline.dev/loadline/pkg/model/gps"
 )
 
-// quota is a limit on what some jobs use of the shared resource together, on average over its periods.
+// quota is a limit on the joint usage of the shared resource by some jobs, on average over its periods.
 type quota struct {
 	limit float64
 	jobs  []int
-	// delay is how long a thread of theirs is throttled for each unit of time that it is served, at least 0.
+	// delay is the time for which a thread of theirs is throttled for each unit of time that it is served, at least 0.
 	delay float64
-	// What delay was the time before, and by how much it was to change.
+	// The previous delay, and the intended change of it.
 	before, change float64
 }
 
@@ -47,7 +47,7 @@ func quotasOf(n *gps.Network) []quota {
 }
 
 const (
-	// maxThrottling bounds how often the network is solved to find out for how long its jobs are throttled.
+	// maxThrottling bounds the number of solutions of the network for finding the throttling of its jobs.
 	maxThrottling = 100
 	// throttlingTolerance is by which fraction responses may still change, and lastThrottlingTolerance after
 	// maxThrottling solutions, which is still below the error of a solution.
@@ -55,12 +55,12 @@ const (
 	lastThrottlingTolerance = 1e-2
 )
 
-// throttle solves a network whose limits hold on average over the periods of a quota. It also returns for how long
-// each job is throttled, in own times: where it is, it asks for nothing, as if idle.
+// throttle solves a network whose limits hold on average over the periods of a quota. It also returns the time for
+// which each job is throttled, in own times: a throttled job asks for nothing, as if idle.
 //
-// A job whose limit is too little for it is throttled for as long as brings its usage down to the limit, which is not
-// at all once the others leave it less than that. Each limit is met in turn, all else staying as it was: more
-// throttling of one job only leaves more to the others, so these times grow from zero to their smallest solution.
+// A job whose limit is below its demand is throttled until its usage equals the limit, and not at all once the others
+// leave it less than the limit. Each limit is met in turn, with all else fixed: more throttling of one job only leaves
+// more to the others, so these times grow from zero to their smallest solution.
 func throttle(n *gps.Network) (*gps.Solution, []float64, error) {
 	quotas := quotasOf(n)
 	free := &gps.Network{Servers: n.Servers, Jobs: slices.Clone(n.Jobs), Groups: slices.Clone(n.Groups)}
@@ -124,8 +124,8 @@ func (q *quota) meet(jobs []gps.Job, responses, throttled []float64) {
 	}
 }
 
-// gain returns which part of a change to make, 1 unless the last change had another effect than it was to have: what a
-// thread waits changes with its delay, too (the secant method).
+// gain returns the fraction of a change to make, 1 unless the last change had another effect than expected: the wait of
+// a thread changes with its delay, too (the secant method).
 func (q *quota) gain(change float64) float64 {
 	gain := 1.0
 	if q.delay != q.before && change != q.change {

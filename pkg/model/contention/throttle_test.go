@@ -27,8 +27,8 @@ type thread struct {
 
 func (j *thread) wants() bool { return j.computing && (j.limit == 0 || j.tokens > 0) }
 
-// simulateQuotas returns how many milliseconds each job takes per millisecond of its own time, on cores that are shared by
-// weight in every instant, each job having its limit times the period per period, as the kernel does it.
+// simulateQuotas returns the number of milliseconds that each job takes per millisecond of its own time, on cores that are
+// shared by weight in every instant, each job having its limit times the period per period, as in the kernel.
 func simulateQuotas(jobs []thread, cores, milliseconds float64, r *rand.Rand) []float64 {
 	jobs = append([]thread(nil), jobs...)
 	for j := range jobs {
@@ -127,8 +127,8 @@ func fillByWeight(jobs []thread, cores float64) {
 	}
 }
 
-// Quotas as the kernel has them, by period, in a simulation that knows nothing of throttling times. The longer the bursts
-// beside the period, the less does the average tell.
+// The kernel's quotas, by period, in a simulation that is independent of throttling times. The longer the bursts in relation
+// to the period, the less accurate is the average.
 func TestLimitsHoldOnAverage(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ burst, mean, worst float64 }{{1, 0.01, 0.1}, {10, 0.03, 0.2}, {100, 0.1, 0.5}} {
@@ -211,8 +211,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A job that computes all the time with a limit of a quarter of a core takes four times as long alone, which is no dilation;
-// one whose threads crowd the cores without a limit takes no longer by its limit than that.
+// A job that computes all the time with a limit of a quarter of a core takes four times as long alone, which is no dilation.
+// A job whose threads fill the cores without a limit takes no longer because of a limit of that size.
 func TestThrottlingByItsOwnLimitIsNoDilation(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 
 var maxChain = flag.Int("chain", 1<<10, "how many states the chain of a node has at most in the search for the worst prediction")
 
-// smallNode is a node that the Markov chain of which thread is where can solve, of jobs without limits.
+// smallNode is a node of jobs without limits that the Markov chain of the threads' positions can solve.
 type smallNode struct {
 	servers []int
 	jobs    []smallJob
@@ -38,7 +38,7 @@ func (n *smallNode) network() *gps.Network {
 	return network
 }
 
-// off returns by how much a prediction of the node is off at worst, −1 where the chain is too large.
+// off returns the largest error of a prediction of the node, −1 where the chain is too large.
 func (n *smallNode) off(t *testing.T) float64 {
 	t.Helper()
 	network := n.network()
@@ -113,9 +113,9 @@ func (n *smallNode) changed(r *rand.Rand) *smallNode {
 	return other
 }
 
-// The worst prediction that is found by looking for it: from each random node on, changes are kept that make it worse. What is said of
-// it in docs/evidence/accuracy.md is from `go test ./pkg/model/contention -run TestTheWorstPrediction -sets 20000 -v`, and with -sets 1500
-// -chain 4096.
+// The worst prediction that a search finds: starting from each random node, it keeps changes that raise the error. Its figures in
+// docs/evidence/accuracy.md are from `go test ./pkg/model/contention -run TestTheWorstPrediction -sets 20000 -v`, and with -sets
+// 1500 -chain 4096.
 func TestTheWorstPredictionThatASearchFinds(t *testing.T) {
 	t.Parallel()
 	const changes = 25

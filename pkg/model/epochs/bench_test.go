@@ -116,7 +116,7 @@ func BenchmarkReplayWithWeights(b *testing.B) {
 	}
 }
 
-// Policies that ignore what runs, know the mix of each node, and predict completions.
+// Policies that ignore running jobs, use the mix of each node, and predict completions.
 var growing = []string{"round-robin", "lmuf", "least-dilation", "lrt"}
 
 func BenchmarkGrowthWithNodes(b *testing.B) {

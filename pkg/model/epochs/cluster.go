@@ -22,11 +22,11 @@ type NodeClass struct {
 	// or missing where other classes have one: the nodes do not have the resource,
 	// and take no jobs that need it.
 	mix.NodeClass
-	// Capacity is the maximum of the sum of the requests of the jobs on one node,
-	// above 0; +Inf, and what is missing, is no limit.
+	// Capacity is the maximum of the sum of the requests of the jobs on one node, above 0; +Inf, and a missing entry, is no
+	// limit.
 	Capacity []float64
-	// Allocatable is what one node has of each capacity, for policies that score
-	// by requests, where Capacity is no limit; 0 means that it is not known.
+	// Allocatable is the amount of each capacity on one node, for policies that score by requests, where Capacity is no
+	// limit; 0 means unknown.
 	Allocatable []float64
 	// MaxJobs is the maximum number of jobs on one node at once; 0 is no limit.
 	MaxJobs int
@@ -37,8 +37,8 @@ type NodeClass struct {
 
 // Devices are the servers of a resource, see [NodeClass].
 type Devices struct {
-	// Resource is the index of the resource, and Request that of what jobs request of it, among the capacities; −1 where
-	// nothing limits that.
+	// Resource is the index of the resource, and Request that of its requests, among the capacities; −1 where nothing limits
+	// those.
 	Resource, Request int
 }
 
@@ -198,8 +198,8 @@ func (n *nodeClass) has(j *placement.Job) (resource int, ok bool) {
 	return 0, true
 }
 
-// suits finds which classes have what a job needs, if no other job ran on their
-// nodes, and reports whether any has.
+// suits finds the classes with sufficient resources for a job, if no other job ran on their nodes, and reports whether there
+// are any.
 func (c *cluster) suits(j *placement.Job) (anywhere bool) {
 	c.all = true
 	for _, class := range c.classes {

@@ -56,8 +56,7 @@ func TestDemandDoneIsDemandAsked(t *testing.T) {
 	})
 }
 
-// In each epoch a job does the fraction 1/λ of the time; in all what it would need
-// alone, on the node where it is.
+// In each epoch a job completes the fraction 1/λ of the time; in all, its time alone on its node.
 func TestJobsDoWhatTheyWouldDoAlone(t *testing.T) {
 	t.Parallel()
 	replays(t, func(t *rapid.T, d drawn, r record) {

@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
-// withDevices returns nodes whose second resource is that many devices, of which requests are shares.
+// withDevices returns nodes whose second resource is the given number of devices; requests are shares of them.
 func withDevices(count, devices int) epochs.NodeClass {
 	n := nodes(count, 64, devices)
 	n.Capacity = []float64{float64(devices)}
@@ -27,7 +27,8 @@ func train(name string, arrival, seconds, share float64) epochs.Job {
 	return j
 }
 
-// On one node with devices jobs are dilated as on as many nodes with one device each, where they are spread alike.
+// On one node with devices jobs have the same dilations as on nodes with one device each, where they are spread
+// alike.
 func TestANodeWithDevicesIsAsManyNodes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -55,7 +56,7 @@ func TestANodeWithDevicesIsAsManyNodes(t *testing.T) {
 	})
 }
 
-// Jobs that request whole devices have them for themselves, and the others share what is left.
+// Jobs that request whole devices have them for themselves, and the others share the rest.
 func TestWholeDevicesAreNotShared(t *testing.T) {
 	t.Parallel()
 	whole := train("a", 0, 10, 1) // the first by its name

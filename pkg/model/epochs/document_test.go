@@ -49,7 +49,7 @@ func TestTheDocumentShowsWhatIsComputed(t *testing.T) {
 	}
 }
 
-// table returns rows, the first of which is the header, as a Markdown table.
+// table returns rows as a Markdown table; the first row is the header.
 func table(rows [][]string) string {
 	var b strings.Builder
 	for r, row := range rows {
@@ -61,8 +61,8 @@ func table(rows [][]string) string {
 	return b.String()
 }
 
-// againstMeasurements returns the table of the paper's experiments: what was
-// measured, and what both modes say.
+// againstMeasurements returns the table of the paper's experiments: the measurements, and the
+// results of both modes.
 func againstMeasurements(t testing.TB) string {
 	t.Helper()
 	rows := [][]string{{"experiment, job", "measured", "paper mode", "error", "exact", "error"}}

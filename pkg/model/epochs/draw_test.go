@@ -142,8 +142,8 @@ func alone(t *rapid.T, class *epochs.NodeClass, j *epochs.Job, options queueing.
 	return own * threads
 }
 
-// suits reports whether a node has what a job needs, if so much is requested and so
-// many jobs run there.
+// suits reports whether a node has sufficient resources for a job, given its sum of requests and
+// its number of running jobs.
 func suits(class *epochs.NodeClass, j *epochs.Job, requested []float64, running int) bool {
 	for i, d := range j.Type.Vector {
 		if (d.Loading > 0 || d.Pressure > 0) && (i >= len(class.Servers) || class.Servers[i] == 0) {
@@ -158,7 +158,7 @@ func suits(class *epochs.NodeClass, j *epochs.Job, requested []float64, running 
 	return class.MaxJobs == 0 || running < class.MaxJobs
 }
 
-// at returns what is requested, and how many jobs run, on a node at a time.
+// at returns the sum of requests, and the number of running jobs, on a node at a time.
 func (r record) at(node int, time float64) (requested []float64, running int) {
 	requested = make([]float64, drawnCapacities)
 	for _, o := range r.Outcomes {

@@ -17,7 +17,7 @@ var errStop = errors.New("that is enough")
 
 func TestAReplayThatIsEndedHasTheResultOfThePartThatWasDone(t *testing.T) {
 	t.Parallel()
-	// 100 jobs of 1 s, one after the other; every tenth asks for what is not there.
+	// 100 jobs of 1 s, one after the other; every tenth requests a resource that does not exist.
 	jobs := func(yield func(epochs.Job, error) bool) {
 		for j := range 100 {
 			job := jobOf("1", float64(j), 1)

@@ -93,7 +93,7 @@ func TestPoliciesThatLookAheadChooseTheSameUnderLoad(t *testing.T) {
 			want, _, _ := replay(t, jobs, []epochs.NodeClass{class}, plain, epochs.Options{}).story()
 			got, _, _ := replay(t, jobs, []epochs.NodeClass{class}, newPolicy(name), epochs.Options{}).story()
 			for i := range want {
-				if want[i] != got[i] { // what follows differs because of this
+				if want[i] != got[i] { // the rest differs because of this
 					t.Fatalf("job %d of those that complete: %+v, want %+v", i, got[i], want[i])
 				}
 			}

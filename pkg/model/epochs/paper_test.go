@@ -154,7 +154,7 @@ func TestReplayReproducesThePapersPredictions(t *testing.T) {
 		got := s.executions(t, paperMode)
 		for _, j := range s.jobs {
 			count++
-			// As recomputed, to the two decimals that are there.
+			// As recomputed, to the two printed decimals.
 			if math.Abs(got[j.Name]-j.reference) > 0.006 {
 				t.Errorf("%s, %s takes %.3f s, want %.2f", s.name, j.Name, got[j.Name], j.reference)
 			}

@@ -423,8 +423,8 @@ func (r *replay) finish(n *placement.Node, done []int) error {
 	return r.tick()
 }
 
-// retry places jobs that wait, now that there is room on the nodes where a job
-// completed. On the others nothing has changed since the jobs were refused.
+// retry places waiting jobs, now that there is room on the nodes where a job completed. On the others nothing has
+// changed since the jobs were refused.
 func (r *replay) retry() error {
 	if len(r.waiting) == 0 {
 		return nil

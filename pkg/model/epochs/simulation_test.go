@@ -17,14 +17,14 @@ import (
 	"loadline.dev/loadline/test/oracle/desim"
 )
 
-// A replay is compared with what happens when every visit of every job to every
-// station is followed: the mean of some runs of package desim. That leaves a
-// standard error of 0.7 % at most, for the shortest job of a trace among many, and
-// of 0.1 % on average. The bias of so few visits is 0.02 %.
+// A replay is compared with a simulation that follows every visit of every job to every station:
+// the mean of some runs of package desim. That leaves a standard error of 0.7 % at most, for the
+// shortest job of a trace among many, and of 0.1 % on average. The bias of this small number of
+// visits is 0.02 %.
 const (
 	simulatedTraces = 24
 	simulatedRuns   = 100
-	simulatedVisits = 100 // of the shortest job of a trace; the longest makes ten times as many
+	simulatedVisits = 100 // of the shortest job of a trace; the longest makes ten times the number
 )
 
 func TestTheReplayIsTheMeanOfASimulation(t *testing.T) {
@@ -181,7 +181,7 @@ func (p placedTrace) simulate(runs int, r *rand.Rand) []float64 {
 	return means
 }
 
-// replay returns what becomes of each job in a replay.
+// replay returns the outcome of each job in a replay.
 func (p placedTrace) replay(tb testing.TB, solver queueing.Solver) []epochs.Outcome {
 	tb.Helper()
 	outcomes := make([]epochs.Outcome, len(p.jobs))

@@ -24,7 +24,7 @@ import (
 // cores are 72 % busy; with two it is more than all, with four half.
 const (
 	paperStreams  = 10
-	studyStreams  = 100 // of which the first ten are the paper's
+	studyStreams  = 100 // the first ten are the paper's
 	studyServers  = 3
 	studyJobs     = 100
 	studyRate     = 0.167
@@ -75,7 +75,7 @@ func stream(t testing.TB, number int, requesting bool) iter.Seq2[epochs.Job, err
 	}
 }
 
-// studied is what a policy made of a stream.
+// studied is the result of a policy on a stream.
 type studied struct {
 	makespan, response float64 // s, the mean response time from arrival to end
 	last               float64 // when the last job arrived, after the first
@@ -151,8 +151,8 @@ func TestTheStudyOfFig4(t *testing.T) {
 		}
 	}
 	mustGain("random", response, -1, -0.3)
-	// Policies that know what is left to do are better than turns, and best those that
-	// ask the model.
+	// Policies that use the remaining work are better than round robin, and those that ask the
+	// model are best.
 	for _, policy := range []string{"list", "least-requested", "least-dilation", "lmuf-t"} {
 		mustGain(policy, response, 0.05, 0.12)
 	}
@@ -162,8 +162,8 @@ func TestTheStudyOfFig4(t *testing.T) {
 	}
 	// A policy that counts jobs does not distinguish those that compute.
 	mustGain(withoutRequests, response, 0.02, 0.1)
-	// By utilizations alone all busy cores are equal, however many jobs wait for them;
-	// the number of jobs breaks the tie.
+	// By utilizations alone all busy cores are equal, however many jobs wait for them; the number
+	// of jobs decides between equal ones.
 	for _, policy := range []string{"lmuf", "target-load-packing"} {
 		mustGain(policy, response, 0.02, 0.1)
 	}

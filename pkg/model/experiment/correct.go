@@ -9,9 +9,9 @@ import (
 	"loadline.dev/loadline/pkg/model/probing"
 )
 
-// Correct returns the samples with those of a round as one pod of the workload would have
-// given them on a node without neighbours. Of a service each sample beside a probe has the
-// probe's dilation then. Samples of copies stay as they are.
+// Correct returns the samples with those of a round as one pod of the workload would have given
+// them on a node without neighbours. Each sample of a service beside a probe then has the probe's
+// dilation. Samples of copies are unchanged.
 //
 // The error is for neighbours on a node without one of the resources, and for dilations
 // that no loading explains among the neighbours: see [probing.Among].
@@ -181,14 +181,15 @@ func (n Node) component(p pair, v loading.Vector, cpu int) (pressure, loading fl
 	return pressure, loading, nil
 }
 
-// errorBeside returns an error that says what was to be told beside the neighbours.
+// errorBeside returns an error that names the value that the neighbours make impossible to
+// determine.
 func (n Node) errorBeside(what string, err error) error {
 	return fmt.Errorf("%s beside the other pods of node %s: %w", what, n.Name, err)
 }
 
-// possible returns a symmetric vector without what noise has added beyond the possible,
-// and with 0 at one resource, so that there is room for any loading there. A pressure that
-// differs from the loading would make the solution depend on the noise of both.
+// possible returns a symmetric vector without the excess that noise has added, and with 0 at one
+// resource, so that there is room for any loading there. A pressure that differs from the loading
+// would make the solution depend on the noise of both.
 func possible(v loading.Vector, except int) loading.Vector {
 	const maxTotal = 0.99
 	v = slices.Clone(v)

@@ -11,8 +11,8 @@ import (
 // compute. One that computes more says little about the other resource.
 const maxComputing = 0.5
 
-// cpuUse is what a target does at the CPU. Probes of other resources meet it there, too:
-// they compute between two requests.
+// cpuUse is a target's demand at the CPU. Probes of other resources meet it there, too: they
+// compute between two requests.
 type cpuUse struct {
 	target loading.Demand
 	cores  int
@@ -27,7 +27,7 @@ func newCPUUse(found probing.Resource, r Resource) *cpuUse {
 // fraction returns the nearest number from 0 to 1.
 func fraction(x float64) float64 { return min(1, max(0, x)) }
 
-// cycle is what a worker of a probe does from one request to the next, without a target.
+// cycle is the work of a probe's worker from one request to the next, without a target.
 type cycle struct {
 	// computing is the fraction of its time at the CPU, as [Sample.ProbeComputing].
 	computing *float64
@@ -49,11 +49,10 @@ func servedFraction(samples []Sample, resource string, rounds int) float64 {
 	return math.Sqrt(min(1, max(probing.MinSelfDilation, d)-1))
 }
 
-// atResource returns the dilations that a probe and a target would have if the probe spent
-// all its time at its resource. What they wait for each other at the CPU is subtracted, if
-// it is known what the target does there (c is not nil), and the rest is scaled: a probe
-// that is at its resource a fraction of its time waits, and makes others wait, that
-// fraction of the time.
+// atResource returns the dilations that a probe and a target would have if the probe spent all its
+// time at its resource. Their waits for each other at the CPU are subtracted, if the target's
+// demand there is known (c is not nil), and the rest is scaled: a probe that is at its resource a
+// fraction of its time waits, and makes others wait, that fraction of the time.
 func (c *cpuUse) atResource(d probing.Dilations, w cycle) (probing.Dilations, error) {
 	if w.computing == nil {
 		return d, nil
@@ -74,8 +73,8 @@ func (c *cpuUse) atResource(d probing.Dilations, w cycle) (probing.Dilations, er
 	return d, nil
 }
 
-// beside returns by how much the workers of a probe, each of which computes a share of its
-// time, and the target dilate each other at the CPU.
+// beside returns the dilations by each other, at the CPU, of the workers of a probe, each of which
+// computes a share of its time, and of the target.
 func (c *cpuUse) beside(share float64, workers int) ([]float64, error) {
 	worker := loading.Vector{{Loading: share, Pressure: share, Threads: workers}}
 	return dilations([]loading.Vector{worker, {c.target}}, []int{c.cores})

@@ -1,9 +1,9 @@
 // Package experiment estimates the loading vector of a workload on a node from the
 // samples of a measurement there.
 //
-// A measurement goes in rounds, a round in steps, and each [Step] leaves a [Sample]: how
-// long the target took, alone or beside others, and how fast the probe of a resource was.
-// An [Experiment] says what is measured, and how. After each round
+// A measurement consists of rounds, a round of steps, and each [Step] gives a [Sample]: the time of
+// the target, alone or beside others, and the rate of the probe of a resource. An [Experiment]
+// names the subject and the method of the measurement. After each round
 //
 //   - [Experiment.Correct] replaces its samples by those of one pod on a node without
 //     neighbours: what the neighbours did to the probe and the target is predicted from

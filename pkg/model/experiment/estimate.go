@@ -9,32 +9,31 @@ import (
 	"loadline.dev/loadline/pkg/model/probing"
 )
 
-// Result is what the rounds of an experiment tell.
+// Result is the result of the rounds of an experiment.
 type Result struct {
 	// Neutral is the time of the target alone, in nanoseconds; not taken of a service.
 	Neutral probing.Estimate
-	// Components are those of the loading vector, the CPU first. Resources of which
-	// nothing is known have none.
+	// Components are those of the loading vector, the CPU first. Resources without a result have
+	// none.
 	Components []Component
-	// Interference is what is known at interference resources. Those that are
-	// [Imperceptible] are missing.
+	// Interference holds the results at interference resources. Those that are [Imperceptible] are
+	// missing.
 	Interference []Interference
 	// Unsaturated are the indices of the resources that their probes do not keep busy.
 	Unsaturated []int
-	// Contradiction says what does not fit together, nil for nothing.
+	// Contradiction names the results that contradict each other, nil for none.
 	Contradiction error
 }
 
-// Component is what is known of one resource.
+// Component is the result for one resource.
 type Component struct {
 	// Index is that of the resource in [Experiment.Resources].
 	Index int
 	probing.Resource
 }
 
-// Estimate combines the corrected samples of the first rounds. Samples of a later round
-// that is not over count only as far as they say how fast the target alone and the probes
-// were after the last of these rounds.
+// Estimate combines the corrected samples of the first rounds. Samples of a later, unfinished round
+// count only for the speeds of the target alone and of the probes after the last of these rounds.
 //
 // An error means that samples are missing or impossible.
 func (e Experiment) Estimate(samples []Sample, rounds int) (Result, error) {
@@ -67,7 +66,7 @@ func neutral(samples []Sample, rounds int) (probing.Estimate, error) {
 	return probing.GeometricMean(times)
 }
 
-// estimateProbes adds to a result what was measured by probes.
+// estimateProbes adds the measurements by probes to a result.
 func (e Experiment) estimateProbes(r *Result, samples []Sample, rounds int) error {
 	var cpu *cpuUse
 	for _, i := range e.cpuFirst() {
@@ -106,8 +105,8 @@ func (e Experiment) estimateProbes(r *Result, samples []Sample, rounds int) erro
 	return nil
 }
 
-// dilations returns those at a resource, round by round. The time of the target alone and
-// the rate of a probe alone are means of what they were before and after.
+// dilations returns those at a resource, round by round. The time of the target alone and the rate
+// of a probe alone are means of their values before and after.
 func (r Resource) dilations(samples []Sample, rounds int, cpu *cpuUse) ([]probing.Dilations, error) {
 	var all []probing.Dilations
 	served := servedFraction(samples, r.Name, rounds)
@@ -164,8 +163,8 @@ func slowdown(before, after, beside Sample) float64 {
 	return ran - alone
 }
 
-// addUp makes the loadings add up to at most 1, once their errors are known. The error
-// says that they clearly add up to more, and leaves them as they are.
+// addUp makes the loadings add up to at most 1, once their errors are known. The error says that
+// they clearly add up to more, and leaves them unchanged.
 func (e Experiment) addUp(components []Component) error {
 	loadings := make([]probing.Estimate, len(components))
 	for i, c := range components {

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Experiment is what is measured, and how.
+// Experiment is the subject and the method of a measurement.
 type Experiment struct {
 	// Resources are those to measure. Of copies these are the two that the target is busy
 	// at by turns.
@@ -33,16 +33,15 @@ type Resource struct {
 	Servers int
 	// Threads is how many threads of the target use it at once.
 	Threads int
-	// CPU reports whether it is the CPU, where the probes of others compute. Its probe
-	// knows by its processor time how fast it is alone; the others need a baseline beside
-	// pods that run anyway.
+	// CPU reports whether it is the CPU, where the probes of others compute. Its probe's processor
+	// time gives its speed alone; the others need a baseline beside pods that run anyway.
 	CPU bool
 	// Conserving is that of [probing.Setting].
 	Conserving bool
 }
 
-// cpuFirst returns the indices of the resources, that of the CPU before the others: what
-// the target does there the other probes meet.
+// cpuFirst returns the indices of the resources, that of the CPU before the others: the other
+// probes meet the target's demand there.
 func (e Experiment) cpuFirst() []int {
 	var cpu, others []int
 	for i, r := range e.Resources {
@@ -59,8 +58,8 @@ func (e Experiment) cpuFirst() []int {
 type Site struct {
 	// Node is where the target or the pods of the service run.
 	Node Node
-	// Baseline is where the probes run that need to run without the pods of a service; nil
-	// if there is no such node, or it is not known what runs there.
+	// Baseline is the node of the probes that need to run without the pods of a service; nil if
+	// there is no such node, or its pods are not known.
 	Baseline *Node
 	// Pods is how many pods of a service run on Node. Less than 1 counts as 1.
 	Pods int

@@ -75,7 +75,7 @@ func ofService(t fatal, here, there experiment.Node, round int, pods ...loading.
 	}
 }
 
-// estimated corrects the samples of rounds and checks what they tell against the truth.
+// estimated corrects the samples of rounds and compares the results with the truth.
 func estimated(t *rapid.T, e experiment.Experiment, s experiment.Site, want loading.Vector, samples func(round int) []experiment.Sample) experiment.Result {
 	const rounds = 3
 	var all []experiment.Sample

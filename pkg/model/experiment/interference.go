@@ -9,17 +9,17 @@ import (
 )
 
 // Levels are the pressures, in percent of the standard job at full intensity, beside which a target runs to find its
-// sensitivity curve at an interference resource. Full intensity comes first: it tells how hard the target presses,
-// and whether the resource can be measured on the node at all.
+// sensitivity curve at an interference resource. Full intensity comes first: it gives the pressure of the target, and
+// whether the resource can be measured on the node at all.
 func Levels() []int { return []int{100, 25, 50, 75} }
 
 // Pressing returns the step in which the standard job of an interference resource runs beside a copy of the target, with
-// so many percent of its full intensity.
+// the given percentage of its full intensity.
 func Pressing(resource string, percent int) Step {
 	return Step(fmt.Sprintf("pressing-%s-%d", resource, percent))
 }
 
-// Interference is what is known of the target at one interference resource.
+// Interference is the result for the target at one interference resource.
 type Interference struct {
 	Name string
 	// Pressure is how hard the target presses.
@@ -43,8 +43,8 @@ func Imperceptible(samples []Sample, resource string, rounds int) (self float64,
 	return 0, false
 }
 
-// estimateInterference combines what the first rounds tell of the target at interference resources, as for
-// [Experiment.Estimate]; of those that are [Imperceptible] nothing.
+// estimateInterference combines the samples of the first rounds at interference resources, as for [Experiment.Estimate];
+// [Imperceptible] ones are left out.
 func estimateInterference(resources []string, samples []Sample, rounds int) ([]Interference, error) {
 	var all []Interference
 	for _, name := range resources {

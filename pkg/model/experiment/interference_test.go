@@ -42,7 +42,7 @@ func TestThePressureIsThatOfOneThread(t *testing.T) {
 	}
 }
 
-// estimate returns what some rounds tell of interference at the last-level cache.
+// estimate returns the interference at the last-level cache from some rounds.
 func estimate(samples []experiment.Sample, rounds int) ([]experiment.Interference, error) {
 	result, err := experiment.Experiment{Interference: []string{"llc"}}.Estimate(samples, rounds)
 	return result.Interference, err

@@ -9,10 +9,9 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// toOwnTime makes the components, as they were measured, fractions of the target's own
-// time, as loading vectors have them: see package contention. The two differ only where
-// the target has more threads than a resource has servers, so that they wait for each
-// other when the target is alone.
+// toOwnTime converts the components, as measured, to fractions of the target's own time, as in
+// loading vectors: see package contention. The two differ only where the target has more threads
+// than a resource has servers, so that they wait for each other when the target is alone.
 //
 // Work is measured as a fraction of the time alone. A pressure or a sensitivity accounts
 // for the threads that wait for each other at its own resource, and is a fraction of the

@@ -24,7 +24,7 @@ func Beside(resource string) Step { return Step("beside-" + resource) }
 // service.
 func Baseline(resource string) Step { return Step("baseline-" + resource) }
 
-// Sample is what one step of a round told. What was not measured is 0.
+// Sample is the result of one step of a round. Values that were not measured are 0.
 type Sample struct {
 	// Round is the number of the round, from 1.
 	Round int

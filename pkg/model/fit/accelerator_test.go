@@ -34,7 +34,7 @@ func (d *accelerator) measuredAs(names []string) {
 	}
 }
 
-// kernel is what a training job does to a device.
+// kernel is the load of a training job on a device.
 type kernel struct {
 	length    float64 // of a kernel, in milliseconds
 	busy      float64 // the share of the time during which it runs one, alone
@@ -44,7 +44,7 @@ type kernel struct {
 	memory    float64 // the share of the device's memory that it takes
 }
 
-// mostDilated bounds dilations: what is slowed down more was not measured.
+// mostDilated bounds dilations: larger ones were not measured.
 const mostDilated = 20
 
 // mechanisms are ways in which jobs on one device slow each other down.
@@ -53,11 +53,11 @@ var mechanisms = map[string]func(own, other kernel) float64{
 	"turns": func(a, b kernel) float64 {
 		return 1 + a.busy*b.busy*b.length/a.length
 	},
-	// A kernel waits for what is left of the other's, more so where it needs the device most of the time.
+	// A kernel waits for the rest of the other's, more so where it needs the device most of the time.
 	"queue": func(a, b kernel) float64 {
 		return 1 + a.busy*b.busy/(1.15-b.busy)*(0.5+0.5*b.length/a.length)
 	},
-	// Nothing happens until the two need more than there is of something.
+	// There is no slowdown until the two need more of some resource than there is.
 	"saturation": func(a, b kernel) float64 {
 		over := max(1, a.bandwidth+b.bandwidth)
 		hosts := max(1, a.host+b.host)
@@ -91,7 +91,7 @@ var further = map[string]func(own, other kernel) float64{
 		share := mine / (mine + theirs)
 		return max(1-a.busy, 0) + a.busy*max(1, min(a.busy+b.busy, 1)*a.busy/max(share, 0.02)/max(a.busy, 0.05)) + 0.3*a.host*b.host
 	},
-	// Copies to the device hold up the launches of those that launch often.
+	// Copies to the device delay the launches of jobs that launch often.
 	"copies": func(a, b kernel) float64 {
 		launches := 1 / (1 + a.length)
 		return math.Pow(1+2*launches*b.memory*b.host, 1.5) * max(1, 0.7*(a.busy+b.busy)) * (1 + 0.4*a.bandwidth*b.bandwidth)
@@ -102,8 +102,8 @@ var further = map[string]func(own, other kernel) float64{
 	},
 }
 
-// simulateTurns runs two closed loops, host work then a kernel, on one device
-// that serves in the order of arrival, for as many steps as tell the mean.
+// simulateTurns runs two closed loops, host work then a kernel, on one device that serves in the order of
+// arrival, for enough steps to estimate the mean.
 func simulateTurns(a, b kernel) float64 {
 	random := rand.New(rand.NewPCG(uint64(1e9*a.length), uint64(1e9*b.length)))
 	jobs := [2]kernel{a, b}
@@ -167,9 +167,9 @@ func newAccelerator(mechanism func(own, other kernel) float64, seed uint64) *acc
 	return d
 }
 
-// newStretched draws a device that has what the pairs measured on a K80 have in common,
-// the dilations of a fit, with larger contrasts: the logarithms of what company costs
-// are stretched, and each job shifted as one that suffers and as one that presses.
+// newStretched draws a device with the structure of the pairs measured on a K80, the dilations of a fit,
+// with larger contrasts: the logarithms of the costs of company are stretched, and each job shifted both
+// as victim and as aggressor.
 func newStretched(t *testing.T, seed uint64) *accelerator {
 	t.Helper()
 	r := mustFit(t, measuredPairs(t), fit.Options{})
@@ -208,7 +208,7 @@ func (d *accelerator) runs() []fit.Run {
 	return runs
 }
 
-// measure returns the dilation of a job beside another, as it is observed.
+// measure returns the dilation of a job beside another, as observed.
 func (d *accelerator) measure(own, other int) float64 {
 	dilation := d.truth(own, other) * math.Exp(d.noise[own]*d.random.NormFloat64())
 	if d.random.Float64() < d.wild {
@@ -217,7 +217,7 @@ func (d *accelerator) measure(own, other int) float64 {
 	return max(dilation, fit.MinDilation)
 }
 
-// truth returns the dilation of a job beside another, over its alone time as it is stated.
+// truth returns the dilation of a job beside another, over its stated alone time.
 func (d *accelerator) truth(own, other int) float64 {
 	return min(mostDilated, d.dilated(own, other)) * d.factor[own]
 }

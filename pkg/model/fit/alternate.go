@@ -11,10 +11,10 @@ const (
 	checkedRounds = 5
 	// trustedRounds is how often the trust in the samples is weighed anew.
 	trustedRounds = 4
-	// weighedRounds is how often it is found anew what weights and limits change.
+	// weighedRounds is the number of times that the effect of weights and limits is computed anew.
 	weighedRounds = 3
-	// loosely is how many observations an alone time counts for some early rounds,
-	// in which one that is grossly wrong comes away from what is stated.
+	// loosely is the number of observations that an alone time counts for in some early rounds, so
+	// that a grossly wrong one can move away from the stated value.
 	loosely = 0.02
 	// slowest is the factor by which one round may reduce a baseline.
 	slowest = 0.1
@@ -28,7 +28,7 @@ type alternation struct {
 	settings
 	load         []float64 // per sample, the summed pressure of the others
 	gain         []float64 // per sample, the predictor's excess dilation over the first order's
-	weighed      []float64 // per sample, what weights multiply its excess dilation by
+	weighed      []float64 // per sample, the factor of its excess dilation by weights
 	grid         float64   // on which that is found
 	trust        []float64 // per sample, from 0 for an outlier to 1
 	stated       []float64 // per job, how many observations its stated alone time counts
@@ -122,9 +122,9 @@ func (a *alternation) predicted(o int) float64 {
 	return a.baseline[job] * (1 + a.gain[o]*dot(a.sensitivityOf(job), a.loadOf(o)))
 }
 
-// loss returns the mean absolute relative error, pull aside. It tells starts
-// apart, and whether rounds still change anything; the trusted squares that the
-// rounds minimize cannot, because a fit can lower them by trusting less.
+// loss returns the mean absolute relative error, without the pull. It compares starts, and detects
+// convergence; the trusted squares that the rounds minimize cannot, because a fit can lower them by
+// trusting less.
 func (a *alternation) loss() float64 {
 	total := 0.0
 	for o := range a.samples {
@@ -133,9 +133,9 @@ func (a *alternation) loss() float64 {
 	return total / float64(max(1, len(a.samples)))
 }
 
-// correct sets the gains: how much the predictor's excess dilation is of the
-// first order's, with the factors as they are. The rounds treat them as given,
-// which makes each a first-order fit to corrected dilations.
+// correct sets the gains: the ratio of the predictor's excess dilation to the first order's, with
+// the present factors. The rounds hold them constant, which makes each a first-order fit to
+// corrected dilations.
 func (a *alternation) correct() {
 	if a.firstOrder() {
 		return
@@ -163,7 +163,7 @@ func (a *alternation) correct() {
 // firstOrder reports whether dilations are those of the first order.
 func (a *alternation) firstOrder() bool { return isFirstOrder(a.predictor) && a.weighing == nil }
 
-// weigh finds what weights and limits change, with the factors as they are.
+// weigh computes the effect of weights and limits, with the present factors.
 func (a *alternation) weigh() {
 	if a.weighing == nil {
 		return
@@ -182,8 +182,7 @@ func (a *alternation) weigh() {
 	}
 }
 
-// improveSensitivities finds each job's best sensitivities for the pressures as
-// they are.
+// improveSensitivities finds each job's best sensitivities for the present pressures.
 func (a *alternation) improveSensitivities() {
 	a.average(&a.own, a.sensitivityOf, a.suffersAtAll)
 	for j := range a.jobs {
@@ -202,10 +201,10 @@ func (a *alternation) improveSensitivities() {
 	}
 }
 
-// observeSensitivity sets the solver to what the samples of a job's own dilation
-// say of its sensitivities. Two copies of one job beside each other make it
-// quadratic in them where pressures are sensitivities, and a free baseline
-// multiplies them; it is taken to be linear about where it is (Newton's method).
+// observeSensitivity sets the solver to the information of the samples of a job's own dilation
+// about its sensitivities. Two copies of one job beside each other make the dilation quadratic in
+// them where pressures are sensitivities, and a free baseline multiplies them; it is linearized
+// about the present value (Newton's method).
 func (a *alternation) observeSensitivity(job int) {
 	a.solver.reset()
 	a.alone.reset()
@@ -248,8 +247,7 @@ func (a *alternation) improve(job int) {
 	}
 }
 
-// improvePressures finds each job's best pressures for the sensitivities as
-// they are.
+// improvePressures finds each job's best pressures for the present sensitivities.
 func (a *alternation) improvePressures() {
 	a.average(&a.theirs, a.pressureOf, a.inflictsAtAll)
 	most, _ := a.bounds()
@@ -275,7 +273,7 @@ func (a *alternation) improvePressures() {
 	}
 }
 
-// observePressure adds to the solver what a sample says of one of the others.
+// observePressure adds to the solver the information of a sample about one of the others.
 func (a *alternation) observePressure(in appearance, pressure []float64) {
 	s := &a.samples[in.sample]
 	baseline := a.baseline[s.job]

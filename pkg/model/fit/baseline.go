@@ -2,11 +2,10 @@ package fit
 
 import "math"
 
-// center moves what all jobs have in common between baselines and pressures to
-// where the alone times, as they are stated, are best met. Where every job was
-// observed with the same number of others, pressures that are all larger by c
-// change nothing if each baseline becomes a·(1 − s·c) and each sensitivity
-// s/(1 − s·c); the rounds, which move one side at a time, would hardly get there.
+// center moves the common part of all jobs between baselines and pressures so that the stated alone
+// times are met best. Where every job was observed with the same number of others, pressures that
+// are all larger by c change nothing if each baseline becomes a·(1 − s·c) and each sensitivity s/(1
+// − s·c); the rounds, which move one side at a time, would hardly get there.
 func (a *alternation) center() {
 	others := a.sameCompany()
 	if !a.baselines || a.symmetric() || len(a.beliefs) > 0 || others == 0 || !a.firstOrder() {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// beyond widens the interval of a member's dilation in a group that is larger than any
-// run was, by what the runs do not show: whether company beyond theirs costs
-// nothing, or fills what it shares.
+// beyond widens the interval of a member's dilation in a group that is larger than any run was, by
+// the uncertainty that the runs leave: whether company beyond theirs costs nothing, or fills a
+// shared resource.
 //
 // From below it is that beside the companion which costs most, alone. From above it is
 // that by the sum, or, if that is more, what taking turns would come to: n jobs that ran

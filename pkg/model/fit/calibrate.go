@@ -9,17 +9,16 @@ import (
 // mostCalibrated bounds how many dilations left out intervals are compared with.
 const mostCalibrated = 300
 
-// calibration is by how much wider the intervals of dilations must be than a fit to the
-// same runs says, for jobs that it has not seen together: in pairs, and in larger groups.
-// Both are at least 1. A fit takes its model to be right, and knows no better from what
-// it was made of; runs left out do. A nil calibration changes nothing.
+// calibration holds the factors by which the intervals of dilations must be wider than a fit to the
+// same runs says, for jobs that it has not seen together: in pairs, and in larger groups. Both are
+// at least 1. A fit takes its model to be right and cannot test that on the runs that it was made
+// from; runs left out can. A nil calibration changes nothing.
 type calibration struct{ pairs, groups float64 }
 
-// calibrate compares the intervals of dilations left out, by the fits to the rest, with
-// what was measured. A factor is that at which the stated share of measurements lies
-// within its interval and the noise of a measurement (normalized conformal prediction
-// over cross-validation; Papadopoulos, Gammerman and Vovk, AIA 2008; Barber et al., Annals
-// of Statistics 49, 2021).
+// calibrate compares the intervals of dilations left out, by the fits to the rest, with the
+// measurements. A factor is the one at which the stated share of measurements lies within its
+// interval and the noise of a measurement (normalized conformal prediction over cross-validation;
+// Papadopoulos, Gammerman and Vovk, AIA 2008; Barber et al., Annals of Statistics 49, 2021).
 func calibrate(p *problem, c choice, chosen *chosenCorrection, o Options) *calibration {
 	if p.weighing != nil || len(c.folds) == 0 {
 		return nil
@@ -67,8 +66,8 @@ func conformal(factors []float64, confidence float64) float64 {
 	return max(1, factors[min(n, int(math.Ceil(float64(n+1)*confidence)))-1])
 }
 
-// resultOf returns the fit of the chosen model to all but a part of the runs, with what
-// predictions take.
+// resultOf returns the fit of the chosen model to all runs except one part, with the data that
+// predictions need.
 func (c choice) resultOf(f int, chosen *chosenCorrection, o Options) *Result {
 	best, train := c.best(), c.folds[f].train
 	r := &Result{table: train.table, factors: best.fits[f], predictor: best.settings.predictor, confidence: o.Confidence, Baselines: best.Baselines}
@@ -89,7 +88,7 @@ func (c choice) resultOf(f int, chosen *chosenCorrection, o Options) *Result {
 	return r
 }
 
-// companyKey returns what tells groups of jobs apart.
+// companyKey returns a key of a group of jobs.
 func companyKey(members []int) string { return fmt.Sprint(slices.Sorted(slices.Values(members))) }
 
 // factor returns by how much wider the interval of a dilation of one of the members is.

@@ -43,9 +43,9 @@ type choice struct {
 // best returns the model to be fitted.
 func (c choice) best() Candidate { return c.candidates[c.chosen] }
 
-// choose returns the candidates that it looked at, and which of them predicts
-// best the runs that it has not seen; the simplest of those that are as good.
-// With fewer than two runs it looks at one, whose error is 0.
+// choose returns the candidates that it evaluated, and the one that best predicts the runs that it
+// has not seen; the simplest of equally good ones. With fewer than two runs it evaluates one, whose
+// error is 0.
 //
 // Where there are several predictors they compete first, with usual settings; all
 // settings are tried with the most promising ones.
@@ -235,8 +235,8 @@ func variants(p *problem, base settings, o Options) []settings {
 			all = append(all, s)
 		}
 	}
-	// The D-factor, to compare with, takes alone times as stated. Nor can they be told
-	// where a sensitivity and a pressure per job fit whatever was observed.
+	// The D-factor, as a baseline, takes alone times as stated. Nor can alone times be estimated
+	// where a sensitivity and a pressure per job fit any observations.
 	if base.tied || p.companies() <= 2*len(p.jobs) {
 		return all
 	}
@@ -255,9 +255,9 @@ type fold struct {
 	test  *problem
 }
 
-// foldsOf divides the runs of a problem that tell anything at random into parts of equal
-// size, and returns for each the rest to learn from and the part to predict, so that
-// neither is without a sample. With fewer than two such runs there are none.
+// foldsOf divides the informative runs of a problem at random into parts of equal size, and returns
+// for each the rest to learn from and the part to predict, so that neither is without a sample.
+// With fewer than two such runs there are none.
 func foldsOf(p *problem, parts int, random *rand.Rand) []fold {
 	runs := informative(p)
 	parts = min(parts, len(runs))
@@ -305,8 +305,8 @@ func walk(folds []fold, s settings, o Options, known float64, random *rand.Rand)
 	return candidates
 }
 
-// advance takes the fit of every fold to m resources, all folds at once, and
-// returns the mean absolute relative error on what they leave out.
+// advance takes the fit of every fold to m resources, all folds at once, and returns the mean
+// absolute relative error on the samples that they leave out.
 func advance(folds []fold, fits []*factors, m int, s settings, o Options, random *rand.Rand) float64 {
 	totals := make([]float64, len(folds))
 	count := 0

@@ -10,13 +10,13 @@ import (
 	"loadline.dev/loadline/pkg/model/fit"
 )
 
-// company is a made-up world in which what several others do to a job follows from what
-// each does alone, in a way of its own.
+// company is a made-up world in which the effect of several others on a job follows from the effect
+// of each alone, by a rule of its own.
 type company struct {
 	jobs    int
-	rank    int     // of the table of what each job costs each other one
-	spread  float64 // standard deviation of the logarithms of what jobs suffer, and do
-	typical float64 // what a typical companion costs a typical job
+	rank    int     // of the table of the cost of each job to each other
+	spread  float64 // standard deviation of the logarithms of the jobs' sensitivities, and of their pressures
+	typical float64 // cost of a typical companion to a typical job
 	noise   float64 // standard deviation of the logarithm of a dilation
 	combine func(costs []float64) float64
 }
@@ -32,7 +32,7 @@ func additive(costs []float64) float64 {
 
 func worst(costs []float64) float64 { return slices.Max(costs) }
 
-// saturating is a sum that comes to no more than a ceiling: what is lost is lost once.
+// saturating is a sum bounded by a ceiling: a loss counts only once.
 func saturating(ceiling float64) func([]float64) float64 {
 	return func(costs []float64) float64 {
 		left := 1.0
@@ -73,7 +73,7 @@ func root(p float64) func([]float64) float64 {
 // groups is a company with its numbers drawn.
 type groups struct {
 	company
-	costs  [][]float64 // what the second costs the first
+	costs  [][]float64 // cost of the second to the first
 	random *rand.Rand
 }
 
@@ -136,8 +136,8 @@ func (g *groups) runs(pairs float64, number, size int) []fit.Run {
 	return runs
 }
 
-// judge predicts groups of a size that the fit may not have seen, over the alone times as
-// they are stated, and returns the mean error and a tally of the intervals.
+// judge predicts groups of a size that the fit may not have seen, over the stated alone times, and
+// returns the mean error and a tally of the intervals.
 func (g *groups) judge(t *testing.T, r *fit.Result, number, size int) (err float64, c *tally) {
 	t.Helper()
 	c = &tally{}

@@ -22,7 +22,7 @@ const (
 // Correction says how predictions of pairs differ from those of the vectors, see
 // [Result].
 type Correction struct {
-	// Similar says that what the vectors leave unexplained is predicted from similar pairs.
+	// Similar reports whether the residuals of the vectors are predicted from similar pairs.
 	Similar bool
 	// Effects is which part crossed effects of the jobs have in the logarithm of a
 	// dilation, from 0 to 1: the rest is that of the vectors.
@@ -36,8 +36,8 @@ type Correction struct {
 	Error, Without float64
 }
 
-// correction predicts the dilations of pairs from several models, from what these
-// leave unexplained of similar pairs, and from crossed effects.
+// correction predicts the dilations of pairs from several models, from their residuals at similar
+// pairs, and from crossed effects.
 type correction struct {
 	models   []rival
 	residual *kriging // nil if it is taken to be nothing
@@ -88,7 +88,7 @@ type chosenCorrection struct {
 	error   float64
 }
 
-// summary returns what is said of the correction beside the error without it.
+// summary describes the correction, beside the error without it.
 func (c *chosenCorrection) summary(without float64) *Correction {
 	return &Correction{
 		Similar: c.similar, Effects: c.share, Names: c.similar && c.names || c.share > 0 && c.families,
@@ -106,9 +106,9 @@ func (c *chosenCorrection) judged() float64 {
 	return c.error * (1 + (1-c.share)*flattery/float64(c.cells))
 }
 
-// chooseCorrection returns the correction that predicts runs left out clearly
-// better than the chosen model alone, or nil. Corrections are of hidden resources:
-// named ones mean what they are called.
+// chooseCorrection returns the correction that predicts runs left out clearly better than the
+// chosen model alone, or nil. Corrections are of hidden resources: named ones mean the resource
+// that they name.
 func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 	cells := len(cellsOf(p))
 	if len(o.Resources) > 0 || cells < fewestEffects || cells > mostCells || len(p.jobs) > mostLikened || len(c.folds) == 0 {
@@ -246,14 +246,14 @@ func measuredCells(p *problem) (cells []cell, dilations []float64) {
 	return cells, dilations
 }
 
-// newCorrection learns what models leave unexplained of pairs. The vectors that may be
-// off are those of the first model.
+// newCorrection learns the residuals of models at pairs. The vectors with uncertainty are those of
+// the first model.
 func newCorrection(p *problem, models []rival, how manner) *correction {
 	return newLesson(p, models).correction(how)
 }
 
-// lesson is what corrections of some models learn from: the dilations of pairs, and the
-// logarithms of what is predicted. It keeps the parts of the last correction.
+// lesson is the data from which corrections of some models learn: the dilations of pairs, and the
+// logarithms of their predictions. It keeps the parts of the last correction.
 type lesson struct {
 	*problem
 	models                     []rival
@@ -319,7 +319,7 @@ func familiesIf(count bool, jobs []string) []string {
 	return familiesOf(jobs)
 }
 
-// similar learns from what is unexplained of similar pairs.
+// similar learns from the residuals of similar pairs.
 func (l *lesson) similar(how manner) *kriging {
 	alike := kinship{likeness: likenessOf(l.predicted), families: familiesIf(how.names, l.jobs)}
 	var off *drift
@@ -386,10 +386,9 @@ func (c *correction) pair(job, other int) float64 {
 	return (1-c.share)*log + c.share*effects
 }
 
-// dilation returns the corrected dilation of one of the members of a run over the
-// true alone time by a model's. In the company of several the correction is the
-// mean of those beside each, in logarithms, by what each adds to the dilation. A
-// nil correction changes nothing.
+// dilation returns the corrected dilation of one of the members of a run over the true alone time
+// by a model's. In the company of several the correction is the mean of those beside each, in
+// logarithms, weighted by the dilation that each adds. A nil correction changes nothing.
 func (c *correction) dilation(model rival, members []int, member int) float64 {
 	dilation := model.dilations(members, model.predictor)[member]
 	if c == nil || len(members) < 2 {
@@ -425,9 +424,9 @@ func (c *correction) deviation(model rival, members []int, member int) float64 {
 	})
 }
 
-// meanBeside returns the mean of a function over the others in a run, by what each adds
-// to the dilation of a member. The function is of the other job and of the dilation
-// beside it, by the model.
+// meanBeside returns the mean of a function over the others in a run, weighted by the dilation that
+// each adds to a member. The function is of the other job and of the dilation beside it, by the
+// model.
 func meanBeside(model rival, members []int, member int, of func(other int, beside float64) float64) float64 {
 	mean, total := 0.0, 0.0
 	for _, o := range othersOf(members, member) {

@@ -10,10 +10,9 @@ import (
 	"loadline.dev/loadline/pkg/model/fit"
 )
 
-// On made-up accelerators whose mechanism is not that of the model, runs left out
-// are predicted better by what similar pairs tell. A quarter is the mean over many
-// worlds; one draw of each of these four is better by at least 15 %. With -draws 3 all
-// devices are studied, as in docs/fit.md.
+// On made-up accelerators with another mechanism than that of the model, similar pairs improve the
+// prediction of runs left out. A quarter is the mean over many worlds; one draw of each of these
+// four is better by at least 15 %. With -draws 3 all devices are studied, as in docs/fit.md.
 func TestSimilarPairsCorrectWhatVectorsCannotExplain(t *testing.T) {
 	t.Parallel()
 	devices := map[string]func(seed uint64) *accelerator{
@@ -85,7 +84,7 @@ func (d *accelerator) coverage(t *testing.T, r *fit.Result) *tally {
 	return c
 }
 
-// In the company of one job twice the change of that pair applies as it is.
+// In the company of one job twice, the correction of that pair applies unchanged.
 func TestACorrectionHoldsInLargerCompany(t *testing.T) {
 	t.Parallel()
 	d := newAccelerator(mechanisms["queue"], 3)
@@ -136,8 +135,8 @@ func TestWorldsOfTheModelAreNotCorrected(t *testing.T) {
 	}
 }
 
-// Where there are enough pairs for a correction but nothing to tell them apart, answers
-// are those pairs, and numbers.
+// Where there are enough pairs for a correction but they are indistinguishable, answers are those
+// pairs, and numbers.
 func TestACorrectionOfEqualPairsIsANumber(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

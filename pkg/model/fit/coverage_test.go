@@ -177,10 +177,10 @@ func (w *world) names() []string {
 	return names
 }
 
-// 95 % intervals of one draw of each world; -draws 24 -v prints them world by
-// world, as in docs/fit.md. In that study the coverage of a draw varied by 5 % from
-// draw to draw (standard deviation), so the mean of these is known to 1 %, and the
-// bounds are four of these from where it was, 95.5 %.
+// 95 % intervals of one draw of each world; -draws 24 -v prints them world by world, as in
+// docs/fit.md. In that study the coverage of a draw varied by 5 % from draw to draw (standard
+// deviation), so the mean of these draws has a standard error of 1 %, and the bounds are four of
+// these from its value, 95.5 %.
 func TestIntervalsCover(t *testing.T) {
 	t.Parallel()
 	n := max(1, *draws)

@@ -27,7 +27,7 @@ const (
 type InputError struct {
 	Line   int    // from 1; the header is the first line
 	Column string // the column's name; empty where the whole line is wrong
-	Value  string // what stands there
+	Value  string // the text found there
 	Rule   string // the rule that it breaks
 }
 
@@ -49,8 +49,8 @@ func (e *InputError) Error() string {
 // meet: they make a run per device. A byte-order mark and carriage returns are
 // skipped.
 //
-// It returns the runs in the order of their first rows, and warnings: what is
-// odd but usable. The first wrong line ends it with an [InputError].
+// It returns the runs in the order of their first rows, and warnings about odd but usable values.
+// The first wrong line ends it with an [InputError].
 func Read(r io.Reader) (runs []Run, warnings []string, err error) {
 	tail := &lastByte{reader: skipMark(r)}
 	reader := csv.NewReader(tail)
@@ -185,7 +185,7 @@ func (r *rowReader) onDevice(run string, record []string, line int) (string, err
 	return run + " on " + device, nil
 }
 
-// share reads what a job requests and may use. An empty request is not known, an empty limit none.
+// share reads a job's request and limit. An empty request is unknown, an empty limit none.
 func (r *rowReader) share(record []string, line int, member *Member) (err error) {
 	if at := r.columns.limit; at >= 0 {
 		if member.Limit, err = number(record[at], line, columnLimit, limitRule); err != nil {
@@ -245,7 +245,7 @@ func lineError(err error) error {
 	return &InputError{Line: parse.StartLine, Rule: rule}
 }
 
-// skipMark returns what follows a UTF-8 byte-order mark, if there is one.
+// skipMark skips a UTF-8 byte-order mark, if there is one.
 func skipMark(r io.Reader) io.Reader {
 	mark := []byte("\xef\xbb\xbf")
 	buffered := bufio.NewReader(r)

@@ -109,7 +109,7 @@ func FuzzRead(f *testing.F) {
 		if len(runs) == 0 {
 			t.Fatal("no error and no runs")
 		}
-		// What is read is what Fit accepts, unless there is nothing to learn.
+		// Fit accepts all that is read, unless there is nothing to learn.
 		if len(text) < 400 {
 			_, err := fit.Fit(runs, fit.Options{MaxResources: 1})
 			if err != nil && !errors.Is(err, fit.ErrNothingMeasured) && !errors.Is(err, fit.ErrNoProcessor) {

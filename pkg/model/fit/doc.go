@@ -12,27 +12,24 @@
 // global source of randomness, and the same input and seed give the same
 // answer.
 //
-// [Fit] uses any co-locations at all, n-way, with values missing. Resources may be
-// named, with some jobs known, or hidden, and then as many are found as predict
-// unseen runs best. Jobs that load a single resource and are known to make the most
-// accurate runs (Property 3 of the paper).
+// [Fit] uses any co-locations at all, n-way, with values missing. Resources may be named, with some
+// jobs known, or hidden; then the number that predicts unseen runs best is found. Jobs that load a
+// single resource and are known make the most accurate runs (Property 3 of the paper).
 //
 // # How Fit works
 //
-// It minimizes the squared relative error of the dilations, ((λ̂ − λ)/λ)², with
-// weights that take from outliers what they would pull (Cauchy's), by
-// alternating over the jobs: with everything else held, one job's
-// sensitivities, or its pressures, are the solution of a small non-negative
-// least-squares problem. Each job is pulled towards what is believed of it or
-// else towards the average job, as strongly as a stated number of typical
-// observations; so a job seen once, or never, still has an answer, and
-// [Result.Unidentified] says what in it was not measured. The number of
-// resources, the strength of the pull, whether pressures differ from
-// sensitivities, and the solver are chosen by cross-validation over runs; of
-// models that predict equally well the simplest is taken.
+// It minimizes the squared relative error of the dilations, ((λ̂ − λ)/λ)², with weights that lower
+// the influence of outliers (Cauchy's), by alternating over the jobs: with everything else held,
+// one job's sensitivities, or its pressures, are the solution of a small non-negative least-squares
+// problem. A pull draws each job towards the belief about it or else towards the average job, as
+// strongly as a stated number of typical observations; so a job seen once, or never, still has an
+// answer, and [Result.Unidentified] lists the parts of it that were not measured. The number of
+// resources, the strength of the pull, whether pressures differ from sensitivities, and the solver
+// are chosen by cross-validation over runs; of models that predict equally well the simplest is
+// taken.
 //
-// Where similar pairs tell what the vectors do not, predictions of hidden resources
-// are corrected, see [Correction].
+// Where similar pairs reveal more than the vectors, predictions of hidden resources are corrected,
+// see [Correction].
 //
 // # Fractions, or not
 //

@@ -7,17 +7,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// baselineOff is by how much a fitted alone time may be off, relative to it.
+// baselineOff is the largest relative error of a fitted alone time.
 const baselineOff = 0.1
 
-// drift is the covariance of the logarithms of dilations that comes from vectors
-// which may be off. Sensitivities and pressures are fitted to the same cells as the
-// correction and have taken up a part of what they cannot explain, so what they leave
-// there is less than what they leave elsewhere. With this covariance beside that of
-// similar pairs the regression shifts the vectors as it explains the pairs, which is
-// universal kriging (Matheron, 1969; Cressie, Statistics for Spatial Data, 1993, §3.4)
-// with a prior: each number may be off by the root mean square of its kind at its
-// resource, which is hardly a limit. A nil drift takes the vectors as they are.
+// drift is the covariance of the logarithms of dilations that comes from errors of the vectors.
+// Sensitivities and pressures are fitted to the same cells as the correction and have taken up a
+// part of the residuals, so residuals there are smaller than elsewhere. With this covariance beside
+// that of similar pairs the regression shifts the vectors as it explains the pairs, which is
+// universal kriging (Matheron, 1969; Cressie, Statistics for Spatial Data, 1993, §3.4) with a
+// prior: the standard deviation of each number is the root mean square of its kind at its resource,
+// which is hardly a limit. A nil drift takes the vectors as exact.
 type drift struct {
 	*factors
 	fitted      bool      // whether alone times are fitted, too
@@ -61,7 +60,7 @@ func (d *drift) of(c cell) slopes {
 	return v
 }
 
-// covariance returns that of two cells, of which it knows the slopes.
+// covariance returns the covariance of two cells, given their slopes.
 func (d *drift) covariance(a, b cell, u, v slopes) float64 {
 	if d == nil {
 		return 0

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The covariance is the sum over all numbers of the model, each off by the root mean
-// square of its kind, of the products of what that does to the two cells: here by
-// differences of the logarithms of dilations.
+// The covariance is the sum over all numbers of the model, each with an error of the root mean
+// square of its kind, of the products of its effects on the two cells: here by differences of the
+// logarithms of dilations.
 func TestDriftIsWhatVectorsThatAreOffDoToDilations(t *testing.T) {
 	t.Parallel()
 	const jobs, resources = 4, 3

@@ -15,24 +15,21 @@ const (
 	// flatMean is the variance of the mean of all over that of an effect: it is as good
 	// as unknown.
 	flatMean = 1e3
-	// leastCost is added to what company costs, so that its logarithm is that of a number.
+	// leastCost is added to the cost of company, so that its logarithm is that of a number.
 	leastCost = 0.02
 	// fewestEffects is from how many dilations of pairs on effects are estimated.
 	fewestEffects = 8
 )
 
-// effects predict what jobs cost each other in pairs by crossed random effects (Searle,
-// Casella and McCulloch, Variance Components, 1992, chapter 7), of the job, of the other,
-// and, where names count, of their families F:
+// effects predict the cost of jobs to each other in pairs by crossed random effects (Searle, Casella and McCulloch, Variance
+// Components, 1992, chapter 7), of the job, of the other, and, where names count, of their families F:
 //
 //	log(λ_jk − 1 + leastCost) = μ + a_j + b_k + A_F(j) + B_F(k) + C_F(j)F(k) + D_jF(k) + E_F(j)k + ε
 //
-// Predictions are the best linear unbiased ones (Henderson, Biometrics 31, 1975), which is
-// Gaussian-process regression by what two cells have in common. A job of few dilations is
-// drawn towards its family, and a family towards the average one, so that it takes far
-// fewer runs than vectors do; with many it cannot follow what vectors explain. The
-// logarithm has the more noise of measurements the less company costs. Noise is Cauchy's,
-// see [krige].
+// Predictions are the best linear unbiased ones (Henderson, Biometrics 31, 1975), which is Gaussian-process regression by the
+// common effects of two cells. A job with few dilations is drawn towards its family, and a family towards the average one, so that
+// it takes far fewer runs than vectors do; with many it cannot follow all that vectors explain. The noise of the logarithm is the
+// larger the smaller the cost of company. Noise is Cauchy's, see [krige].
 type effects struct {
 	names []string // of the families, per job; nil where they do not count
 	variances
@@ -101,11 +98,11 @@ func (e *effects) covariance(a, b cell) float64 {
 	return total
 }
 
-// expected is what effects predict of a cell: the logarithm of its dilation, and the
-// standard deviation of that, the noise of a measurement aside; infinite where nothing links the job and the other.
+// expected is the effects' prediction of a cell: the logarithm of its dilation, and the standard deviation of that, without the
+// noise of a measurement; infinite where nothing links the job and the other.
 type expected struct{ log, deviation float64 }
 
-// at returns what is predicted of a cell. It takes O(cells²) time, once for each.
+// at returns the prediction of a cell. It takes O(cells²) time, once for each.
 func (e *effects) at(c cell) expected {
 	if known, found := e.predicted.Load(c); found {
 		if one, is := known.(expected); is {

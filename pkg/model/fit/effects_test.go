@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// crossing is a table of dilations whose logarithms of costs are sums of effects of six
-// jobs, but for what was not measured.
+// crossing is a table of dilations whose logarithms of costs are sums of effects of six jobs,
+// without the cell that was not measured.
 func crossing(missing cell) (cells []cell, dilations []float64, truth func(cell) float64) {
 	truth = func(c cell) float64 { return 1 + math.Exp(0.3*float64(c.job)-0.2*float64(c.other)) }
 	for job := range 6 {
@@ -45,8 +45,8 @@ func TestCrossedEffectsDistrustAnOutlier(t *testing.T) {
 	}
 }
 
-// A job that was never measured is taken for one of its family, drawn towards the average
-// of both by a quarter of what sets them apart, and is known less well than one that was.
+// A job that was never measured is predicted as one of its family, drawn towards the average of
+// both by a quarter of their difference, with a larger standard deviation than one that was.
 func TestCrossedEffectsTakeAnUnknownJobForOneOfItsFamily(t *testing.T) {
 	t.Parallel()
 	families := []string{"slow", "slow", "slow", "fast", "fast", "fast"}

@@ -41,8 +41,8 @@ func FactorizedPairs(pairs [][]float64, resources int) [][]float64 {
 	return found
 }
 
-// CorrectAlone makes the result one whose correction says that the alone time of a job is
-// a multiple of what it was.
+// CorrectAlone makes the result one whose correction multiplies the alone time of a job by a
+// factor.
 func (r *Result) CorrectAlone(job int, factor float64) {
 	other := newFactors(len(r.Jobs), r.factors.resources, false)
 	other.set(r.factors)

@@ -89,7 +89,7 @@ func grow(f *factors, jobs int, symmetric bool, random *rand.Rand) *factors {
 	return g
 }
 
-// shake sets to from, which has one value less, and what it lacks.
+// shake sets to from, which has one value less, and fills in the missing value.
 func shake(to, from []float64, random *rand.Rand) {
 	for i, v := range from {
 		to[i] = v * (1 - 0.3*random.Float64())

@@ -9,16 +9,16 @@ import (
 	"loadline.dev/loadline/pkg/model/fit"
 )
 
-// pairing is a made-up table of what jobs do to each other two by two, of any structure.
+// pairing is a made-up table of the slowdowns of jobs by each other in pairs, of any structure.
 type pairing struct {
 	names     []string
-	stressors int // the last of them only press: what is done to them is not measured
+	stressors int // the last of them only press: their own dilations are not measured
 	noise     float64
 	dilated   func(own, other int) float64
 	random    *rand.Rand
 }
 
-// all lists the pairs of which something is measured.
+// all lists the pairs with a measurement.
 func (p *pairing) all() [][2]int {
 	var pairs [][2]int
 	jobs := len(p.names) - p.stressors
@@ -58,8 +58,8 @@ func (p *pairing) measure(own, other int) float64 {
 	return p.dilated(own, other) * math.Exp(p.noise*p.random.NormFloat64())
 }
 
-// judge returns the mean error of all pairs that were not among those measured, and a
-// tally of the intervals of these and of all.
+// judge returns the mean error of all pairs that were not measured, and two tallies of intervals:
+// of these pairs and of all.
 func (p *pairing) judge(t *testing.T, r *fit.Result, known [][2]int) (err float64, unseen, all *tally) {
 	t.Helper()
 	seen := map[[2]int]bool{}
@@ -91,7 +91,7 @@ func (p *pairing) judge(t *testing.T, r *fit.Result, known [][2]int) (err float6
 	return err / max(1, count), unseen, all
 }
 
-// log-normal vectors of families, with interactions beyond a product: what is known of a
+// log-normal vectors of families, with interactions beyond a product: the published properties of a
 // large accelerator.
 func intense(seed uint64) *pairing {
 	p := &pairing{noise: 0.03, random: rand.New(rand.NewPCG(seed, 44))}
@@ -179,7 +179,7 @@ func small(seed uint64) *pairing {
 	return p
 }
 
-// tables are those of which some pairs are known.
+// tables are the tables whose pairs are partly known.
 var tables = []struct {
 	name   string
 	draw   func(seed uint64) *pairing

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Vectors say what jobs do to each other to first order: λ_j = 1 + s_j · Σ_{k≠j} q_k.
+// Vectors are the jobs' slowdowns of each other to first order: λ_j = 1 + s_j · Σ_{k≠j} q_k.
 type Vectors struct {
 	Resources []string
 	// Sensitivity and Pressure are by job, in the order of [Result.Jobs], and resource.
@@ -211,8 +211,8 @@ func settled(f *factors, pairs [][]float64) (*factors, float64) {
 	return f, first
 }
 
-// round finds each job's best sensitivities for the pressures as they are, and then
-// each job's best pressures.
+// round finds each job's best sensitivities for the present pressures, and then each job's best
+// pressures.
 func (f *factorization) round() {
 	improve := func(own, theirs func(int) []float64, pair func(j, k int) float64) {
 		for j := range f.pairs {

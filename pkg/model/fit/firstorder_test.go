@@ -14,7 +14,7 @@ func TestDilationsOfPairsAreThoseOfVectors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		jobs, kinds int
-		spread      float64 // of the logarithm of what company costs
+		spread      float64 // of the logarithm of the cost of company
 		within      float64
 	}{
 		"as many jobs as resources":   {16, 16, 1, 0.01},

@@ -18,13 +18,13 @@ type Estimate struct {
 	// Unknown says why the interval is not known. Low is then the least that is
 	// possible, and High infinite. Empty where it can.
 	Unknown string
-	// Beyond says how large the groups were that runs had, where the value is of a
-	// larger one. The interval is then as wide as the ways are apart in which the rest
-	// of the company may count. Empty where it is of a group as they were.
+	// Beyond states the size of the groups of the runs, where the value is of a larger group. The
+	// interval is then as wide as the range over the possible effects of the additional company.
+	// Empty for a group of a size within the runs.
 	Beyond string
 }
 
-// Job is what was learnt of one job.
+// Job is the result for one job.
 type Job struct {
 	Name string
 	// Sensitivity and Pressure are at each of the resources.
@@ -41,8 +41,8 @@ type Job struct {
 	Measured, Beside int
 }
 
-// Quality says how well a fit agrees with the observations it was made from.
-// How well it predicts others is what [CrossValidate] answers.
+// Quality measures the agreement of a fit with its own observations. [CrossValidate] measures the
+// agreement with others.
 type Quality struct {
 	// Runs and Observations count the runs with a measured dilation in company,
 	// and those dilations. Unknowns counts the free numbers that were fitted to
@@ -55,23 +55,21 @@ type Quality struct {
 	Noise float64
 }
 
-// Result is what [Fit] learnt.
+// Result is the result of [Fit].
 //
-// Confidence intervals belong to what the runs determine: dilations; baselines;
-// sensitivities and pressures at named resources, or at a single hidden one, whose
-// scale is a convention (Σ s² = Σ q²). Several hidden resources can be mixed
-// without changing any dilation, so there single sensitivities and pressures have
-// none. Nor has what the runs tell less of than is assumed, or anything where
-// observations are so few that their noise is not known. The fit is linearized
-// where it is; noise may differ from observation to observation. Where models of several
-// kinds predict unseen runs equally well, intervals include how far these are
-// apart; that one of them is right is taken for granted.
+// Confidence intervals exist for quantities that the runs determine: dilations; baselines;
+// sensitivities and pressures at named resources, or at a single hidden one, whose scale is a
+// convention (Σ s² = Σ q²). Several hidden resources can be mixed without changing any dilation, so
+// there single sensitivities and pressures have none. Nor do quantities about which the runs hold
+// less information than the assumptions, or any quantity where there are too few observations to
+// estimate their noise. The fit is linearized about its solution; noise may differ from observation
+// to observation. Where models of several kinds predict unseen runs equally well, intervals include
+// the distance between them; that one of them is right is taken for granted.
 //
-// What the vectors leave unexplained of a pair is often the same for similar jobs.
-// Where that predicts unseen runs clearly better, dilations have a [Correction]
-// ([Result.Predict], Dilated and Dilates), which the vectors do not: the mean of the
-// logarithms of the dilations by a few models that predict about as well, plus
-// Gaussian-process regression of what these leave unexplained.
+// The residual of the vectors at a pair is often the same for similar jobs. Where that predicts
+// unseen runs clearly better, dilations have a [Correction] ([Result.Predict], Dilated and
+// Dilates), which the vectors do not: the mean of the logarithms of the dilations by a few models
+// that predict about as well, plus Gaussian-process regression of their residuals.
 type Result struct {
 	// Resources names the resources; Hidden says that they were found rather
 	// than given, as r1, r2, …, in decreasing order of the contention there.
@@ -184,8 +182,8 @@ func Fit(runs []Run, options Options) (*Result, error) {
 // choosing is roughly which share of the work of a fit the choice of the model is.
 const choosing = 0.7
 
-// prepare checks what the user gave and puts it in order. Jobs of which only
-// beliefs are known are part of it.
+// prepare checks the user's input and puts it in order. It includes jobs for which there are only
+// beliefs.
 func prepare(runs []Run, options Options) (*problem, settings, Options, error) {
 	o, err := options.withDefaults()
 	if err != nil {
@@ -212,9 +210,9 @@ func prepare(runs []Run, options Options) (*problem, settings, Options, error) {
 	return newProblem(t, t.allRuns()), s, o, nil
 }
 
-// Predict returns the dilations of jobs that share a node, in their order, with
-// the confidence interval of their expectation; a single observation is further
-// off by [Quality.Noise]. Jobs that the fit does not know are an error.
+// Predict returns the dilations of jobs that share a node, in their order, with the confidence
+// interval of their expectation; a single observation is further off by [Quality.Noise]. Jobs
+// without a fit are an error.
 func (r *Result) Predict(jobs ...string) ([]Estimate, error) {
 	members := make([]int, len(jobs))
 	for a, name := range jobs {
@@ -247,9 +245,8 @@ func (r *Result) estimateOf(members []int, a int) Estimate {
 	return r.dilation(dilation, plain, deviation, gradient, func(v rival) float64 { return v.dilations(members, v.predictor)[a] })
 }
 
-// member returns the dilation of a member of a run by the vectors alone, the
-// corrected one, and how that changes with each unknown: the correction is taken
-// to be as it is.
+// member returns the dilation of a member of a run by the vectors alone, the corrected one, and its
+// gradient by each unknown, with the correction held constant.
 func (r *Result) member(members []int, a int) (plain, corrected float64, gradient []term) {
 	model := rival{r.factors, r.predictor}
 	plain = model.dilations(members, r.predictor)[a]
@@ -261,10 +258,10 @@ func (r *Result) member(members []int, a int) (plain, corrected float64, gradien
 	return plain, corrected, gradient
 }
 
-// dilation returns the estimate of a dilation, or a mean of some, with that
-// gradient; of says what it is for a rival, and plain is what it is by the vectors
-// alone, which are then a rival of the correction. Deviation is the standard deviation
-// by crossed effects, where these have a part in it.
+// dilation returns the estimate of a dilation, or a mean of some, with that gradient; of returns
+// its value for a rival, and plain is its value by the vectors alone, which are then a rival of the
+// correction. Deviation is the standard deviation by crossed effects, where these have a part in
+// it.
 func (r *Result) dilation(value, plain, deviation float64, gradient []term, of func(rival) float64) Estimate {
 	reach := r.spread.times(gradient)
 	apart := disagreement(r.rivals, value, of)
@@ -368,8 +365,7 @@ func jobsOf(a *alternation, r *Result) []Job {
 	return jobs
 }
 
-// widest is how many times as large as what it is of a margin may be that says
-// anything.
+// widest is the largest ratio of a margin to its value that is still informative.
 const widest = 10
 
 // leftOpen returns why there is no interval with a margin of something of a size: the
@@ -407,8 +403,8 @@ func (r *Result) baseline(job, unknown int) Estimate {
 	return Estimate{Value: value, Low: value * math.Exp(-margin), High: value * math.Exp(margin)}
 }
 
-// estimate returns that of one sensitivity or pressure, the largest of any job being
-// known. Hold says that the scale of the resource is held, of what it is for a rival.
+// estimate returns the estimate of one sensitivity or pressure, given the largest of any job. Hold
+// reports whether the scale of the resource is held, and of returns the value for a rival.
 func (r *Result) estimate(s scale, hold bool, value, largest float64, unknown int, of func(rival) float64) Estimate {
 	reach := r.spread.times([]term{{unknown, 1}})
 	plain := reach[unknown]
@@ -422,9 +418,9 @@ func (r *Result) estimate(s scale, hold bool, value, largest float64, unknown in
 	return Estimate{Value: value, Low: max(0, value-margin), High: value + margin}
 }
 
-// scale is what a single hidden resource can do without changing a dilation:
-// sensitivities times a factor, and pressures over it. It is set by Σ s² = Σ q²
-// ([factors.arrange]), to which it is orthogonal.
+// scale is the freedom of a single hidden resource that changes no dilation: sensitivities times a
+// factor, and pressures over it. It is set by Σ s² = Σ q² ([factors.arrange]), to which it is
+// orthogonal.
 type scale struct {
 	direction, reach []float64 // of length 1, and the covariance times it
 }

@@ -45,8 +45,8 @@ func find(t *testing.T, r *fit.Result, name string) fit.Job {
 	return fit.Job{}
 }
 
-// FileComp of the D-factor paper: 0.58 beside the CPU probe, 0.42 beside that of
-// the disk. The pull towards the average job is what is left of 0.01.
+// FileComp of the D-factor paper: 0.58 beside the CPU probe, 0.42 beside that of the disk. The pull
+// towards the average job accounts for the remaining 0.01.
 func TestRunsBesideProbesGiveThePapersVector(t *testing.T) {
 	t.Parallel()
 	r := mustFit(t, []fit.Run{
@@ -244,8 +244,8 @@ func TestJobsThatDoNotContendAreNotDilated(t *testing.T) {
 	}
 }
 
-// Exact mean value analysis plugged in as the solver: what it made is fitted to
-// the noise, where the first order is clearly off.
+// Exact mean value analysis plugged in as the solver: its own dilations are fitted to the noise,
+// where the first order is clearly off.
 func TestAnotherSolverCanBePluggedIn(t *testing.T) {
 	t.Parallel()
 	w := truth{jobs: 8, resources: 2, symmetric: true, exact: true, pairs: 1, ways: 7, noise: 0.01}.world(8)

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/fit"
 )
 
-// Whatever the form, a job beside one other is dilated by sensitivity times pressure, and
+// With any form, the excess dilation of a job beside one other is sensitivity times pressure, and
 // more company never makes it faster.
 func TestFormsDifferInLargerCompanyOnly(t *testing.T) {
 	t.Parallel()
@@ -120,8 +120,8 @@ func TestTheFormThatPredictsRunsLeftOutIsChosen(t *testing.T) {
 	})
 }
 
-// Nothing in pairs says what a third job costs: the interval holds what it is in any of
-// the worlds, and the estimate says what it is beyond.
+// Pairs do not determine the cost of a third job: the interval holds its value in each of the
+// worlds, and the estimate states the size that it goes beyond.
 func TestAGroupLargerThanAnyRunIsSeenWithAtMostThese(t *testing.T) {
 	t.Parallel()
 	for _, w := range forms {

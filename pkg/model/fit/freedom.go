@@ -10,13 +10,12 @@ import (
 // function, the correlations of residuals are counted.
 const mostShared = 200
 
-// worth returns how many degrees of freedom the residuals give to the variance
-// Σ d_i e_i² of a function, share[i] = d_i (1 − h_i) being the share of
-// observation i in it and h the leverages: (Σ share)² / Σ_ij d_i d_j (δ_ij − h_ij)²,
-// Eq. (5) of Bell and McCaffrey, Survey Methodology 28, 2002, for noise that is
-// equal everywhere. Residuals hang together by what was fitted to them: three
-// observations of one mean are worth two. It takes O(observations ·
-// log observations + mostShared · (unknowns + mostShared)) time.
+// worth returns the degrees of freedom that the residuals give to the variance Σ d_i e_i² of a
+// function, share[i] = d_i (1 − h_i) being the share of observation i in it and h the leverages: (Σ
+// share)² / Σ_ij d_i d_j (δ_ij − h_ij)², Eq. (5) of Bell and McCaffrey, Survey Methodology 28,
+// 2002, for noise that is equal everywhere. Residuals are correlated by the unknowns fitted to
+// them: three observations of one mean are worth two. It takes O(observations · log observations +
+// mostShared · (unknowns + mostShared)) time.
 func (c *covariance) worth(share []float64) float64 {
 	total, squares := 0.0, 0.0
 	order := make([]int, 0, len(share))

@@ -93,8 +93,7 @@ var learningShares = []float64{0.1, 0.2, 0.4, 0.6, 0.8}
 
 const learningDraws = 3
 
-// Learnt is the error of our model on all other runs when it knows a share of
-// them.
+// Learnt is the error of our model on all other runs when it is fitted to a share of them.
 type Learnt struct {
 	Share float64 // of the runs with a measured dilation in company
 	Runs  int     // how many these are
@@ -216,7 +215,7 @@ func learn(p *problem, base settings, o Options, random *rand.Rand) func(sample)
 // models beside it are the same with and without one.
 func apart(o Options) *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 3)) }
 
-// dilations returns what a predictor says of jobs on one node.
+// dilations returns a predictor's dilations of jobs on one node.
 func (f *factors) dilations(members []int, predictor Predictor) []float64 {
 	sensitivity, pressure := f.of(members)
 	dilations := make([]float64, len(members))
@@ -224,7 +223,8 @@ func (f *factors) dilations(members []int, predictor Predictor) []float64 {
 	return dilations
 }
 
-// dilationsIn returns what a predictor says of the jobs of a run, with what weights and limits change.
+// dilationsIn returns a predictor's dilations of the jobs of a run, with the effect of weights and
+// limits.
 func (f *factors) dilationsIn(t *table, run int, predictor Predictor) []float64 {
 	dilations := f.dilations(t.members[run], predictor)
 	sensitivity, pressure := f.of(t.members[run])

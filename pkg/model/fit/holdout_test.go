@@ -75,8 +75,8 @@ func TestMeasuredPairsUnderOtherNamesArePredicted(t *testing.T) {
 	}
 }
 
-// The mean absolute error of a perfect model is 0.8 times the noise; the rest is
-// what so few observations cannot tell, and the outliers themselves.
+// The mean absolute error of a perfect model is 0.8 times the noise; the rest comes from the small
+// number of observations, and from the outliers themselves.
 func TestUnseenRunsOfMadeUpWorldsArePredicted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -160,8 +160,8 @@ func TestALearningCurveFalls(t *testing.T) {
 	}
 }
 
-// 25 jobs, 306 pairs: five folds, in each of which the model is chosen by five
-// folds of its own, for our model and the D-factor. The bar is 10 s on one core.
+// 25 jobs, 306 pairs: five folds, each with five inner folds that choose the model, for our model
+// and the D-factor. The bar is 10 s on one core.
 func BenchmarkCrossValidate(b *testing.B) {
 	runs := measuredPairs(b)
 	for b.Loop() {

@@ -14,10 +14,10 @@ import (
 type Unidentified struct {
 	// Job is whose it is; empty where it is not of one job.
 	Job string
-	// Quantity is "sensitivity", "pressure", "loading" where the two are equal,
-	// or, for what ties jobs together, "link".
+	// Quantity is "sensitivity", "pressure", "loading" where the two are equal, or, for a missing
+	// connection between jobs, "link".
 	Quantity string
-	// Reason says what was not observed.
+	// Reason names the missing observations.
 	Reason string
 }
 
@@ -29,9 +29,8 @@ func (u Unidentified) String() string {
 	return fmt.Sprintf("the %s of %q: %s", u.Quantity, u.Job, u.Reason)
 }
 
-// unidentifiedOf goes through every job's sensitivity and pressure and compares
-// what the runs tell of it with what is assumed: a direction of which they tell
-// less is not identified.
+// unidentifiedOf goes through every job's sensitivity and pressure and compares the information of
+// the runs about it with that of the assumptions: a direction with less is not identified.
 func unidentifiedOf(a *alternation, resources []string, hidden bool) []Unidentified {
 	var found []Unidentified
 	add := func(job int, quantity, reason string) {
@@ -93,7 +92,7 @@ func (a *alternation) inseparable() []Unidentified {
 	return found
 }
 
-// gap returns what is missing of one job's sensitivity or pressure, or nothing.
+// gap returns the missing information about one job's sensitivity or pressure, or nothing.
 func (a *alternation) gap(observations int, never string, information *mat.SymDense, assumed float64, resources []string, hidden bool) string {
 	if observations == 0 {
 		return never
@@ -163,7 +162,7 @@ func describe(direction []float64, resources []string) string {
 	return strings.TrimPrefix(strings.Join(parts, " "), "+ ")
 }
 
-// ownInformation returns what the samples of a job tell of its sensitivities.
+// ownInformation returns the information of a job's samples about its sensitivities.
 func (a *alternation) ownInformation(job int) *mat.SymDense {
 	information := mat.NewSymDense(a.resources, nil)
 	for _, o := range a.suffers[job] {
@@ -173,7 +172,7 @@ func (a *alternation) ownInformation(job int) *mat.SymDense {
 	return information
 }
 
-// theirInformation returns what the samples beside a job tell of its pressures.
+// theirInformation returns the information of the samples beside a job about its pressures.
 func (a *alternation) theirInformation(job int) *mat.SymDense {
 	information := mat.NewSymDense(a.resources, nil)
 	for _, in := range a.inflicts[job] {

@@ -9,10 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// mostJoint is the largest number of unknowns whose covariance is computed as a
-// whole, in a second or two. Beyond it what one job's sensitivities, or
-// pressures, tell of another's is left out, and intervals are a little too
-// narrow.
+// mostJoint is the largest number of unknowns whose covariance is computed as a whole, in a second
+// or two. Beyond it the information of one job's sensitivities, or pressures, about another's is
+// left out, and intervals are a little too narrow.
 const mostJoint = 1200
 
 // leastFreedom is how many observations there must be beyond those that the
@@ -54,8 +53,8 @@ func (f *factors) place(job int) (own, theirs int) {
 	return own, len(f.baseline)*(f.resources+1) + job*f.resources
 }
 
-// gradient returns how a member's dilation changes with each unknown. In pairs, and to
-// first order, it is exact; the dilation, which what weights change is part of, scales it.
+// gradient returns the derivatives of a member's dilation by each unknown. In pairs, and to first
+// order, it is exact; the dilation, which includes the effect of weights, scales it.
 func (v rival) gradient(members []int, member int, dilation float64) []term {
 	if len(members) > 2 && !isFirstOrder(v.predictor) {
 		return v.differences(members, member, dilation)
@@ -151,13 +150,12 @@ type equation struct {
 	stretch  float64 // its influence over that of its weight, see [influence.stretch]
 }
 
-// covariance is what is known of how far the unknowns may be off. The inverse of
-// the information is joint, or else in blocks: of each job's own unknowns, then
-// of each job's pressures.
+// covariance holds the covariance of the unknowns' errors. The inverse of the information is joint,
+// or else in blocks: of each job's own unknowns, then of each job's pressures.
 type covariance struct {
 	m, own    int // resources, and own unknowns of all jobs
 	equations []equation
-	pull      []float64 // per unknown, the information in what is assumed of it
+	pull      []float64 // per unknown, the information of the assumptions about it
 	released  []equation
 	joint     *mat.SymDense
 	blocks    []*mat.SymDense
@@ -190,7 +188,7 @@ func covarianceOf(a *alternation) *covariance {
 	return c
 }
 
-// sampleGradient returns how what was observed changes with each unknown.
+// sampleGradient returns the derivatives of an observation by each unknown.
 func (a *alternation) sampleGradient(o int) []term {
 	s := &a.samples[o]
 	baseline, predicted := a.baseline[s.job], a.predicted(o)
@@ -250,10 +248,10 @@ type pulled struct {
 	observations int
 }
 
-// release takes from the information of a side's pull what it does not hold. The
-// average job is scaled to each job's own size ([side.typical]), so along it the
-// pull is the weaker the more was observed; and it is the average of these jobs,
-// so nothing pulls at what they have in common.
+// release removes from the information of a side's pull the directions that it does not hold. The
+// average job is scaled to each job's own size ([side.typical]), so along it the pull is the weaker
+// the more was observed; and it is the average of these jobs, so nothing pulls at their common
+// part.
 func (c *covariance) release(jobs []pulled, s side, pull float64) {
 	if floats.Max(s.mean) < leastMean {
 		return
@@ -286,8 +284,7 @@ func (j pulled) along(direction []float64, factor float64) []term {
 	return terms
 }
 
-// basisFrom returns orthogonal directions of length 1, of which the first is that
-// of a vector.
+// basisFrom returns orthogonal directions of length 1, the first that of a vector.
 func basisFrom(v []float64) [][]float64 {
 	var qr mat.QR
 	qr.Factorize(mat.NewDense(len(v), 1, slices.Clone(v)))
@@ -312,7 +309,7 @@ func (c *covariance) block(at int) (block, place int) {
 	return c.own/(c.m+1) + (at-c.own)/c.m, (at - c.own) % c.m
 }
 
-// invert inverts the information. The pull makes it positive definite.
+// invert inverts the information. The pull makes the information positive definite.
 func (c *covariance) invert() {
 	if size := len(c.pull); c.whole() {
 		c.joint = mat.NewSymDense(size, nil)
@@ -383,13 +380,12 @@ func inverse(a *mat.SymDense) *mat.SymDense {
 	return result
 }
 
-// estimateNoise sets the leverages, and the noise from the residuals e with their
-// influence ψ(e) = trust·e: the variance of an M-estimate is E[ψ²]/E[ψ']² times
-// the inverse of the plain information (Huber, Robust Statistics, 1981, §7.6),
-// and ours is weighted by the trust. The unknowns cost degrees of freedom, as
-// many as the information that comes from the data.
+// estimateNoise sets the leverages, and the noise from the residuals e with their influence ψ(e) =
+// trust·e: the variance of an M-estimate is E[ψ²]/E[ψ']² times the inverse of the plain information
+// (Huber, Robust Statistics, 1981, §7.6), and ours is weighted by the trust. The unknowns cost
+// degrees of freedom, in the proportion of the information that comes from the data.
 func (c *covariance) estimateNoise(a *alternation) {
-	c.freedom = float64(len(a.samples)) // less what is spent
+	c.freedom = float64(len(a.samples)) // less those of the unknowns
 	for i := range c.equations {
 		e := &c.equations[i]
 		leverage := e.weight * along(e.terms, c.times(e.terms))
@@ -487,18 +483,15 @@ func (c *covariance) times(g []term) []float64 {
 	return product
 }
 
-// margin returns by how much a function of the unknowns may be off at that
-// confidence, or why that is not known. Reach is the covariance times its
-// gradient, plain the gradient times reach, and models the variance of not
-// knowing the model.
+// margin returns the half width of the interval of a function of the unknowns at that confidence,
+// or why it is not known. Reach is the covariance times its gradient, plain the gradient times
+// reach, and models the variance of not knowing the model.
 //
-// It is the larger of two, as recommended by Angrist and Pischke, Mostly Harmless
-// Econometrics, 2009, §8.1. One takes the noise to be the same everywhere. The
-// other takes it from the residuals of just those observations that matter to
-// the function, divided by what leverage leaves of them (HC2 of MacKinnon and
-// White, Journal of Econometrics 29, 1985), with as many degrees of freedom as
-// these are [covariance.worth]. What is assumed has the variance that the pull
-// gives it.
+// It is the larger of two, as recommended by Angrist and Pischke, Mostly Harmless Econometrics,
+// 2009, §8.1. One takes the noise to be the same everywhere. The other takes it from the residuals
+// of just those observations that matter to the function, divided by the part that leverage leaves
+// of them (HC2 of MacKinnon and White, Journal of Econometrics 29, 1985), with the degrees of
+// freedom of [covariance.worth]. Assumptions have the variance that the pull gives them.
 func (c *covariance) margin(plain float64, reach []float64, models, confidence float64) (margin float64, unknown string) {
 	if c.freedom < leastFreedom {
 		return 0, "there are too few observations to tell how noisy they are"

@@ -48,8 +48,8 @@ func TestNoIntervalIsToldWhereObservationsAreNoMoreThanUnknowns(t *testing.T) {
 	}
 }
 
-// Two groups of jobs that never met: what one does to the other cannot be told,
-// what they do among themselves can.
+// Two groups of jobs that never met: the effect of one on the other cannot be estimated, effects
+// within each can.
 func TestNoIntervalIsToldAcrossGroupsThatNeverMet(t *testing.T) {
 	t.Parallel()
 	var runs []fit.Run

@@ -13,9 +13,8 @@ const (
 	// reachOfLikeness is how far apart two jobs are whose likeness is exp(−½), over
 	// the median distance of two jobs.
 	reachOfLikeness = 0.6
-	// shareOfPairs is which part of the variance of what is left is that of single
-	// pairs of jobs. The rest is common to a job in all company, and to all jobs in
-	// the company of one, in equal parts.
+	// shareOfPairs is the share of the residual variance that is specific to single pairs of jobs. The rest is
+	// common to a job in all company, and to all jobs in the company of one, in equal parts.
 	shareOfPairs = 0.6
 	// shareOfFamilies is which part of the variance is common to all pairs of two
 	// families, where names count.
@@ -34,19 +33,18 @@ type kinship struct {
 	families []string      // per job; nil where names do not count
 }
 
-// kriging predicts what a model leaves unexplained of a cell from what it leaves
-// of similar cells: Gaussian-process regression of the logarithms of measured
-// over predicted dilations. The covariance of two cells is a product of how
-// alike their jobs are and how alike the others are (Stegle et al., NIPS 2011),
-// and grows with the predicted dilations; to it is added the [drift] of the model's
-// vectors. Noise is Cauchy's, by weights as in [alternation.reweight].
+// kriging predicts the residual of a model at a cell from its residuals at similar cells: Gaussian-process
+// regression of the logarithms of measured over predicted dilations. The covariance of two cells is the
+// product of the similarity of their jobs and of that of the others (Stegle et al., NIPS 2011), and grows with
+// the predicted dilations; to it is added the [drift] of the model's vectors. Noise is Cauchy's, by weights as
+// in [alternation.reweight].
 type kriging struct {
 	kinship
 	drift     *drift
 	cells     []cell
 	amplitude []float64 // per cell
 	slopes    []slopes  // per cell
-	weights   []float64 // per cell, the inverse covariance times what is unexplained
+	weights   []float64 // per cell, the inverse covariance times the residual
 }
 
 // amplitudeOf returns how much may be unexplained where a dilation of that
@@ -55,9 +53,9 @@ func amplitudeOf(predicted float64) float64 {
 	return leastAmplitude + 1 - math.Exp(-max(0, predicted))
 }
 
-// newKriging learns from what is unexplained of some cells, in logarithms; noise is
-// the variance of a measurement over that of what similar cells have in common.
-// It takes O(cells³) time. It returns nil where the cells cannot be distinguished.
+// newKriging learns from the residuals of some cells, in logarithms; noise is the ratio of the variance of a
+// measurement to the common variance of similar cells. It takes O(cells³) time. It returns nil where the cells
+// cannot be distinguished.
 func newKriging(alike kinship, off *drift, cells []cell, predicted, unexplained []float64, noise float64) *kriging {
 	n := len(cells)
 	k := &kriging{kinship: alike, drift: off, cells: cells, amplitude: make([]float64, n), slopes: make([]slopes, n)}
@@ -81,11 +79,10 @@ func newKriging(alike kinship, off *drift, cells []cell, predicted, unexplained 
 	return k
 }
 
-// krige returns the inverse of a covariance, to which the variances of noise are added,
-// times what was observed, and the Cholesky factor. Noise is Cauchy's: the inverse weight of an
-// observation multiplies its variance, first the one given, then that of what is left of
-// it, over the standard deviation of its noise. It reports false where the covariance is
-// not positive definite.
+// krige returns the inverse of a covariance, to which the variances of noise are added, times the
+// observations, and the Cholesky factor. Noise is Cauchy's: the inverse weight of an observation multiplies
+// its variance, first the given weight, then that of its residual over the standard deviation of its noise. It
+// reports false where the covariance is not positive definite.
 func krige(covariance *mat.SymDense, noise, observed, inverse []float64) (weights []float64, factor blas64.Triangular, ok bool) {
 	n := len(observed)
 	weights = make([]float64, n)
@@ -146,7 +143,7 @@ func (k kinship) alike(a, b cell) float64 {
 	return alike
 }
 
-// at returns what is expected to be unexplained of a cell.
+// at returns the expected residual at a cell.
 func (k *kriging) at(c cell, predicted float64) float64 {
 	amplitude, slopes, total := amplitudeOf(predicted), k.drift.of(c), 0.0
 	for i, known := range k.cells {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// n observations of one mean are worth n − 1 degrees of freedom, and the
-// difference of two such means as many as Welch and Satterthwaite say, which for
-// equal n is 2(n − 1).
+// n observations of one mean are worth n − 1 degrees of freedom, and the difference of two such
+// means the number of Welch and Satterthwaite, which for equal n is 2(n − 1).
 func TestResidualsAreWorthTheirDegreesOfFreedom(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{2, 3, 6, 40} {

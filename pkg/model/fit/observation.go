@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// The range of a dilation that can be true. Noise takes some a little below 1;
-// what lies outside is another quantity or another unit.
+// The range of a dilation that can be true. Noise takes some a little below 1; a value outside is another quantity or
+// another unit.
 const (
 	MinDilation = 0.01
 	MaxDilation = 1e6
@@ -14,10 +14,9 @@ const (
 
 // Run is a set of jobs that shared a node, each for as long as it ran.
 type Run struct {
-	// Name tells runs apart in reports.
+	// Name identifies the run in reports.
 	Name string
-	// Members are the jobs that ran together. Copies of one job are as many
-	// members.
+	// Members are the jobs that ran together. Each copy of a job is a member.
 	Members []Member
 }
 
@@ -28,8 +27,8 @@ type Member struct {
 	// Dilation is its completion time over its neutral time, from
 	// [MinDilation] to [MaxDilation], or 0 where it was not measured.
 	Dilation float64
-	// Seconds is for how long it was observed, or 0 where that is not known.
-	// Longer observations count more, see [Fit].
+	// Seconds is the time for which it was observed, or 0 where that is not known. Longer observations count more, see
+	// [Fit].
 	Seconds float64
 	// Request is how many cores it requests, nil where that is not known, and Limit how many it may use on average, 0 for no
 	// limit. Its neutral time is that with the limit. Of the members of a run all requests are known, or none.

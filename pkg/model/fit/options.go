@@ -9,18 +9,16 @@ import (
 	"strings"
 )
 
-// Options say what is known before the fit and how to go about it. The zero
-// value finds hidden resources with nothing known.
+// Options are the prior knowledge of a fit and its settings. The zero value finds hidden resources with nothing known.
 type Options struct {
-	// Resources names the resources, where they are known. Beliefs tell them
-	// apart, so there must be some. Empty: they are hidden, called r1, r2, …, and
-	// found.
+	// Resources names the resources, where they are known. Beliefs distinguish them, so there must be some. Empty: they
+	// are hidden, called r1, r2, …, and found.
 	Resources []string
 	// MaxResources is the largest number of hidden resources tried, from 1 to
 	// [MostResources]. Zero means 5.
 	MaxResources int
-	// Beliefs hold what is known of some jobs at the named Resources: declared
-	// vectors, the result of an earlier fit, probes.
+	// Beliefs hold the prior knowledge of some jobs at the named Resources: declared vectors, the result of an earlier
+	// fit, probes.
 	Beliefs map[string]Belief
 	// Fractions says that sensitivities are fractions of the neutral time, which
 	// add up to at most 1 for each job, and that pressures are at most 1. It
@@ -29,8 +27,8 @@ type Options struct {
 	// Predictors are the solvers to choose from. Empty: [FirstOrder] and, where
 	// some run has more than two jobs, [SecondOrder].
 	Predictors []Predictor
-	// Weight returns what a job that requests so many cores gets in proportion to, above 0. Nil is the request itself, and
-	// 0.002 cores for less.
+	// Weight returns the weight of a job with the given request in cores, above 0. Nil is the request itself, and 0.002
+	// cores for less.
 	Weight func(request float64) float64
 	// Folds is how many parts cross-validation makes of the runs, at least 2.
 	// Zero means 5.
@@ -46,7 +44,7 @@ type Options struct {
 	Progress func(done float64)
 }
 
-// tell reports the share of the work that is done.
+// tell reports the completed share of the work.
 func (o Options) tell(done float64) {
 	if o.Progress != nil {
 		o.Progress(done)
@@ -70,7 +68,7 @@ const DefaultConfidence = 0.95
 // of a fit.
 const MostResources = 16
 
-// Belief is what is known of a job before the fit.
+// Belief is the prior knowledge of a job.
 type Belief struct {
 	// Sensitivity and Pressure are at each of the named resources, at least 0.
 	// A nil Pressure equals the Sensitivity, as in the D-factor paper.
@@ -159,7 +157,7 @@ func (b Belief) validate(resources int, fractions bool) error {
 	return nil
 }
 
-// pressure returns what is believed of a job's pressures.
+// pressure returns the believed pressures of a job.
 func (b Belief) pressure() []float64 {
 	if b.Pressure == nil {
 		return b.Sensitivity

@@ -52,8 +52,8 @@ func outliersOf(a *alternation, c *covariance) []Outlier {
 	return outliers
 }
 
-// WrongAlone is a job whose alone time is not what was stated, by the dilations
-// that were measured over it.
+// WrongAlone is a job whose alone time differs from the stated one, by the dilations that were
+// measured over it.
 type WrongAlone struct {
 	Job string
 	// Factor is the true alone time over the stated one.
@@ -88,7 +88,7 @@ func wrongAloneOf(jobs []Job) []WrongAlone {
 // with dilations that noise does not explain.
 type Contradiction struct {
 	Job          string
-	Company      []string // who else was there
+	Company      []string // the other jobs of the run
 	Lowest, Most float64  // the dilations furthest apart
 	Runs         []string // where they were measured
 }
@@ -129,7 +129,7 @@ func contradictionsOf(a *alternation, noise float64) []Contradiction {
 	return found
 }
 
-// qualityOf compares the fit with what it was made from.
+// qualityOf compares the fit with its own observations.
 func qualityOf(a *alternation, c *covariance, hidden bool) Quality {
 	m := a.resources
 	q := Quality{Runs: len(informative(a.problem)), Observations: len(a.samples), Noise: c.noise}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// table is what was observed, with jobs as numbers.
+// table holds the observations, with jobs as numbers.
 type table struct {
 	jobs    []string // in alphabetical order
 	runs    []Run
@@ -127,7 +127,7 @@ func (p *problem) companies() int {
 	return len(seen)
 }
 
-// company returns what is equal for samples of one job in equal company.
+// company returns a key that is equal for samples of one job in equal company.
 func (s *sample) company() string {
 	others := slices.Clone(s.others)
 	slices.SortFunc(others, func(x, y company) int { return cmp.Compare(x.job, y.job) })

@@ -147,7 +147,7 @@ func (n *nuisance) observe(own float64, row []float64, target, weight float64) {
 	}
 }
 
-// best returns the y that minimizes for x as it is.
+// best returns the y that minimizes for the given x.
 func (n *nuisance) best(x []float64) float64 { return (n.slope - dot(n.cross, x)) / n.curvature }
 
 // eliminate replaces a function of x and y by its minimum over y.

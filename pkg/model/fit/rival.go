@@ -2,10 +2,9 @@ package fit
 
 import "math/rand/v2"
 
-// rival is another model that predicts unseen runs as well as the chosen one. The
-// runs do not tell which is true, so that where rivals disagree the answer is
-// known no better than that. One with a weaker pull also shows how much of the
-// answer is due to the pull.
+// rival is another model that predicts unseen runs as well as the chosen one. The runs do not
+// decide which is true, so that the disagreement of rivals is part of the answer's uncertainty. One
+// with a weaker pull also shows the part of the answer that is due to the pull.
 type rival struct {
 	*factors
 	predictor Predictor
@@ -44,10 +43,9 @@ func rivalsOf(p *problem, c choice, correction *chosenCorrection, o Options, ran
 	return rivals
 }
 
-// disagreement returns the mean squared distance of a value from what the models
-// that predict equally well say, of says what a rival does: the variance of not
-// knowing the model (Buckland, Burnham and Augustin, Biometrics 53, 1997, with
-// equal weights).
+// disagreement returns the mean squared distance of a value from those of the models that predict
+// equally well, of returning a rival's value: the variance of not knowing the model (Buckland,
+// Burnham and Augustin, Biometrics 53, 1997, with equal weights).
 func disagreement(rivals []rival, value float64, of func(rival) float64) float64 {
 	total := 0.0
 	for _, v := range rivals {

@@ -54,17 +54,17 @@ func (a *alternation) spreadOfBaselines() float64 {
 	return normalSpread * quantile(off, 0.5)
 }
 
-// relativeError returns (λ̂ − λ)/λ of a sample, times the square root of how
-// much its duration makes it count.
+// relativeError returns (λ̂ − λ)/λ of a sample, times the square root of the weight of its
+// duration.
 func (a *alternation) relativeError(o int) float64 {
 	s := &a.samples[o]
 	return (a.predicted(o) - s.dilation) * math.Sqrt(s.weight)
 }
 
-// spreadOfErrors estimates the standard deviation of the relative errors from
-// their median, which outliers hardly move. Errors are smaller than the noise by
-// what the unknowns have taken up of it; where there are nearly as many unknowns
-// as observations that is no longer known, and taken to be half.
+// spreadOfErrors estimates the standard deviation of the relative errors from their median, which
+// outliers hardly move. Errors are smaller than the noise by the part that the unknowns have taken
+// up; where there are nearly as many unknowns as observations that part cannot be computed, and is
+// taken to be half.
 func (a *alternation) spreadOfErrors() float64 {
 	for o := range a.samples {
 		a.errs[o] = math.Abs(a.relativeError(o))

@@ -2,8 +2,8 @@ package fit
 
 import "math"
 
-// RootSumOfSquares takes what several others cost a job to add up as independent errors
-// do, to less than their sum and more than the worst of them:
+// RootSumOfSquares adds up the costs of several others to a job as independent errors, to less than
+// their sum and more than the worst of them:
 //
 //	λ_j = 1 + √(Σ_{k≠j} (s_j·q_k)²)
 //

@@ -2,18 +2,17 @@ package fit
 
 import "slices"
 
-// SaturatingSum takes what companions cost a job to add up where it is little, and to
-// come to no more than a ceiling C where it is much:
+// SaturatingSum adds up the costs of companions to a job where they are small, and bounds large
+// sums by a ceiling C:
 //
 //	λ_j = 1 + C·(1 − Π_{k≠j} (1 − x_k/C)),  x_k = s_j·q_k
 //
-// This is a sum u of loads of which 1 − exp(−u/C) is felt, a capacity that fills up
-// (the probability of a union of independent events; Bliss, Annals of Applied Biology
-// 26, 1939, calls it independent action). A single companion that costs more than the
-// ceiling costs what it does.
+// This is a sum u of loads that has the effect 1 − exp(−u/C), a capacity that fills up (the
+// probability of a union of independent events; Bliss, Annals of Applied Biology 26, 1939, calls it
+// independent action). A single companion that costs more than the ceiling keeps its own cost.
 type SaturatingSum struct {
-	// Ceiling is the largest excess dilation of several companions. With 0 a fit sets it
-	// just above what was measured.
+	// Ceiling is the largest excess dilation of several companions. With 0 a fit sets it just above
+	// the measurements.
 	Ceiling float64
 }
 
@@ -24,7 +23,7 @@ const (
 	nearlyAll     = 0.98
 )
 
-// over returns the saturating sum with a ceiling for what was measured.
+// over returns the saturating sum with a ceiling for the measurements.
 func (p SaturatingSum) over(samples []sample) SaturatingSum {
 	if p.Ceiling > 0 || len(samples) == 0 {
 		return p

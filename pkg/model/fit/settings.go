@@ -2,7 +2,7 @@ package fit
 
 import "math"
 
-// settings are what a single fit is made with.
+// settings are the settings of a single fit.
 type settings struct {
 	pull      float64 // how many typical observations the average job counts
 	predictor Predictor
@@ -12,7 +12,7 @@ type settings struct {
 	beliefs   []*Belief // per job, nil where nothing is known; may be empty
 }
 
-// belief returns what is believed of a job, or nil.
+// belief returns the belief about a job, or nil.
 func (s settings) belief(job int) *Belief {
 	if job >= len(s.beliefs) {
 		return nil
@@ -20,7 +20,7 @@ func (s settings) belief(job int) *Belief {
 	return s.beliefs[job]
 }
 
-// strength returns how many observations what is assumed of a job counts.
+// strength returns the number of observations that the assumption about a job counts for.
 func (s settings) strength(job int) float64 {
 	switch b := s.belief(job); {
 	case b == nil:
@@ -53,11 +53,11 @@ type patience struct {
 	rounds  int
 	settled float64
 	starts  int     // how many random starts each number of hidden resources gets
-	grid    float64 // of vectors for which is found what weights change
+	grid    float64 // of vectors at which the effect of weights is computed
 }
 
-// brief is for comparing models: a fit only has to be good enough to tell them
-// apart, and what is left to gain is far below the noise of the data.
+// brief is for comparing models: a fit only has to be good enough to rank them, and the remaining
+// gain is far below the noise of the data.
 func brief() patience { return patience{rounds: 80, settled: 5e-4, starts: 2, grid: coarse} }
 
 // full is for the fit that is kept.

@@ -1,10 +1,9 @@
 package fit
 
-// Predictor computes what a node's jobs do to each other from their
-// sensitivities and pressures. Any solver of the contention model can be
-// plugged in; [Fit] needs no derivatives of it. It must give the first-order
-// dilation to jobs that are alone or in pairs, and scale with it elsewhere,
-// because fitting is a sequence of first-order fits to corrected dilations.
+// Predictor computes the dilations of a node's jobs from their sensitivities and pressures. Any
+// solver of the contention model can be plugged in; [Fit] needs no derivatives of it. It must give
+// the first-order dilation to jobs that are alone or in pairs, and scale with it elsewhere, because
+// fitting is a sequence of first-order fits to corrected dilations.
 type Predictor interface {
 	// Name is how reports call the predictor.
 	Name() string
@@ -88,8 +87,8 @@ func isFirstOrder(p Predictor) bool {
 	return first
 }
 
-// scaleFree reports whether a predictor leaves the scale of hidden resources open:
-// those do that depend on what single companions cost only.
+// scaleFree reports whether a predictor leaves the scale of hidden resources open: those do that
+// depend on the costs of single companions only.
 func scaleFree(p Predictor) bool {
 	switch p.(type) {
 	case FirstOrder, RootSumOfSquares, SaturatingSum, WorstCompanion:

@@ -13,8 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/model/fit"
 )
 
-// truth is a made-up world: what jobs really do to each other, and how they
-// are observed.
+// truth is a made-up world: the true slowdowns of jobs by each other, and how they are observed.
 type truth struct {
 	jobs, resources int
 	size            float64 // spread of job sizes: 0 for fractions, more for accelerators
@@ -133,7 +132,7 @@ func (w *world) deviate() float64 {
 	return z * math.Sqrt((w.tails-2)/square)
 }
 
-// options are those of the fit of what was observed.
+// options are the options for fitting the observations.
 func (w *world) options() fit.Options {
 	if !w.probes {
 		return fit.Options{}

@@ -1,7 +1,6 @@
 package fit
 
-// side is one half of the model, sensitivities or pressures, and what it is
-// pulled towards.
+// side is one half of the model, sensitivities or pressures, and the target of its pull.
 type side struct {
 	mean   []float64 // the average job
 	scaled []float64 // for typical
@@ -10,8 +9,7 @@ type side struct {
 func (a *alternation) suffersAtAll(job int) bool  { return len(a.suffers[job]) > 0 }
 func (a *alternation) inflictsAtAll(job int) bool { return len(a.inflicts[job]) > 0 }
 
-// average sets a side's mean to that of the jobs that were observed and of
-// which nothing is believed.
+// average sets a side's mean to that of the jobs that were observed and have no belief.
 func (a *alternation) average(s *side, of func(int) []float64, observed func(int) bool) {
 	clear(s.mean)
 	count := 0.0
@@ -29,9 +27,9 @@ func (a *alternation) average(s *side, of func(int) []float64, observed func(int
 	}
 }
 
-// typical returns what a job of which nothing is believed is pulled towards: the
-// average job, scaled to the job's own size as far as that was observed. So the
-// pull keeps to the average which resources matter, and hardly how much.
+// typical returns the target of the pull of a job without a belief: the average job, scaled to the
+// job's own size as far as that was observed. So the pull keeps to the average which resources
+// matter, and hardly how much.
 func (s side) typical(values []float64, observations int, pull float64) []float64 {
 	scale := s.scale(values, observations, pull)
 	for i, v := range s.mean {
@@ -40,8 +38,7 @@ func (s side) typical(values []float64, observations int, pull float64) []float6
 	return s.scaled
 }
 
-// scale returns the size of a job over that of the average one, as far as it was
-// observed.
+// scale returns the ratio of a job's size to that of the average one, as far as it was observed.
 func (s side) scale(values []float64, observations int, pull float64) float64 {
 	along, size := dot(s.mean, values), dot(s.mean, s.mean)
 	if size == 0 {

@@ -15,14 +15,13 @@ const (
 	leastVariance = 1e-6
 )
 
-// variances are those of the [effects], in a unit of their own: what counts is how large
-// they are beside each other.
+// variances are those of the [effects], in a unit of their own: only their ratios matter.
 type variances struct {
 	job, other             float64 // of the effects of a job and of the other
 	ownFamily, otherFamily float64 // of the effects of their families
 	families               float64 // of that of two families together
 	mixed                  float64 // of that of a job and the other's family, and of a family and the other
-	noise                  float64 // what effects cannot explain of what company costs
+	noise                  float64 // the part of the costs of company that effects cannot explain
 	measured               float64 // of the relative error of a measurement
 }
 
@@ -40,10 +39,10 @@ func (v *variances) free(families bool) []*float64 {
 	return []*float64{&v.noise, &v.measured, &v.job, &v.other, &v.otherFamily, &v.families, &v.mixed}
 }
 
-// estimateVariances returns the most likely variances of the effects in some cells
-// (Patterson and Thompson, Biometrika 58, 1971: the likelihood is restricted, as the mean
-// is as good as unknown). Each is drawn towards what is expected: its logarithm is taken to
-// have a standard deviation of 1 about that. Of too few cells they are what is expected. It takes O([mostVaried]³) time.
+// estimateVariances returns the most likely variances of the effects in some cells (Patterson and Thompson, Biometrika
+// 58, 1971: the likelihood is restricted, as the mean is practically unknown). Each is drawn towards its expected value:
+// its logarithm is taken to have a standard deviation of 1 about that. With too few cells they have their expected
+// values. It takes O([mostVaried]³) time.
 func estimateVariances(families []string, cells []cell, dilations []float64) variances {
 	number := len(cells)
 	if number < fewestEffects {
@@ -83,8 +82,8 @@ func estimateVariances(families []string, cells []cell, dilations []float64) var
 	return scaled(found.X)
 }
 
-// logLikelihood returns that of what the effects were estimated from, whatever the unit of
-// the variances, but for a constant.
+// logLikelihood returns the log-likelihood of the data that the effects were estimated from, whatever the unit of the
+// variances, except for a constant.
 func (e *effects) logLikelihood() float64 {
 	determinant := 0.0
 	for i := range e.factor.N {

@@ -16,8 +16,8 @@ import (
 // Processor is the resource that requests and limits are about.
 const Processor = "cpu"
 
-// weighing is what requests and limits change: by how much the excess dilation of each member of a run differs from what it
-// would be if all shared the processor alike. Vectors are taken as fractions at resources of one server.
+// weighing is the effect of requests and limits: the ratio of each member's excess dilation in a run to that with equal shares of
+// the processor. Vectors are taken as fractions at resources of one server.
 type weighing struct {
 	processor int
 	shares    [][]loading.Share // per run, nil where all members share alike
@@ -33,7 +33,7 @@ const (
 	fine   = 1e-3
 )
 
-// newWeighing returns what requests and limits change in some runs, nil if nothing.
+// newWeighing returns the effect of requests and limits in some runs, nil if there is none.
 func newWeighing(runs []Run, o Options) (*weighing, error) {
 	w := &weighing{processor: slices.Index(o.Resources, Processor), shares: make([][]loading.Share, len(runs)), known: map[string][]float64{}}
 	some := false
@@ -73,11 +73,10 @@ func (r *Run) shares(weight func(request float64) float64) []loading.Share {
 	return shares
 }
 
-// mostWeighed bounds what weights are taken to multiply an excess dilation by.
+// mostWeighed bounds the factor of an excess dilation by weights.
 const mostWeighed = 1000
 
-// factors returns what the excess dilations of the members of a run are multiplied by, for the nearest vectors on a grid; nil for
-// nothing.
+// factors returns the factors of the excess dilations of the members of a run, for the nearest vectors on a grid; nil for none.
 func (w *weighing) factors(run int, sensitivity, pressure [][]float64, grid float64) []float64 {
 	if w == nil || w.shares[run] == nil {
 		return nil
@@ -115,7 +114,7 @@ func (w *weighing) solve(run int, sensitivity, pressure [][]float64) []float64 {
 	servers := slices.Repeat([]int{1}, len(sensitivity[0]))
 	equal, err := contention.Predict(vectors, servers, queueing.Options{})
 	if err != nil {
-		return nil // what the model cannot take is as if shared alike
+		return nil // vectors that the model does not take count as with equal shares
 	}
 	shared, err := contention.PredictSharing(vectors, servers, contention.Sharing{Resource: w.processor, Shares: w.shares[run]}, queueing.Options{})
 	if err != nil {
@@ -190,5 +189,5 @@ var errSomeRequests = errors.New("it is known of some of the jobs that ran toget
 // proportional is the weight of a request unless the options say otherwise.
 func proportional(request float64) float64 { return math.Max(request, leastRequest) }
 
-// leastRequest is what a request of nothing counts as, in cores.
+// leastRequest is the request that stands for zero, in cores.
 const leastRequest = 0.002

@@ -5,9 +5,9 @@ package fit
 //
 //	λ_j = 1 + max_{k≠j} s_j·q_k
 //
-// So it is where what is lost is lost once, such as a cache that any of several jobs
-// flushes: the tropical limit, p → ∞, of the norms of which the first order is p = 1
-// and [RootSumOfSquares] p = 2.
+// This holds for a loss that counts only once, such as a cache that any of several jobs flushes:
+// the tropical limit, p → ∞, of the norms of which the first order is p = 1 and [RootSumOfSquares]
+// p = 2.
 type WorstCompanion struct{}
 
 // Name implements [Predictor].

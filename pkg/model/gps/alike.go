@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// This file joins the solution by a chain, of networks with few different jobs, smoothly to that by the closure, of those with
-// many: jobs that differ by little are taken to be alike, as far as that makes a chain small enough, and what it says over what
-// the closure says of the same jobs corrects the closure of those that there are. So the solution moves away from the chain as
-// jobs begin to differ.
+// This file joins two solutions smoothly: that by a chain, of networks with few different jobs, and that by the closure, of those
+// with many. Jobs that differ by little are taken to be alike, as far as that makes a chain small enough, and the ratio of the
+// chain's result to the closure's for those jobs corrects the closure for the actual jobs. So the solution moves away from the
+// chain as jobs begin to differ.
 
-// maxDifference is by how much jobs that are taken to be alike may differ. The correction fades out until then.
+// maxDifference is the largest difference of jobs that are taken to be alike. The correction fades out until then.
 const maxDifference = 0.1
 
 // blend returns the solution of a network by a closure, corrected by the chain of jobs that are nearly alike, if there is one.
@@ -126,8 +126,8 @@ func extend(low, high, traits []float64, difference float64) bool {
 	return true
 }
 
-// traits returns what jobs of one thread differ by: group, weight, burst, limit and demands. A difference of 0.1 is one by a tenth,
-// or of a demand by a twentieth of the own time.
+// traits returns the properties by which jobs of one thread differ: group, weight, burst, limit and demands. A difference of 0.1 is
+// one by a tenth, or of a demand by a twentieth of the own time.
 func (j *Job) traits(stations int) []float64 {
 	const apart, perDemand = 1e3, 2 // groups are never alike, nor are limits and none
 	traits := append(make([]float64, 0, 4+stations), apart*float64(j.Group), math.Log(j.weight()), math.Log(j.burst()), apart)

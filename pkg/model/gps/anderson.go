@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// anderson accelerates the iteration x → g(x) towards its fixed point: it goes on from the combination of the last few rounds of
-// which g is predicted to change least. It also finds fixed points that the iteration circles around. Anderson acceleration of type
-// II; Walker and Ni, SIAM Journal on Numerical Analysis 49(4), 2011.
+// anderson accelerates the iteration x → g(x) towards its fixed point: it goes on from the combination of the last few rounds for
+// which the predicted change by g is least. It also finds fixed points that the iteration circles around. Anderson acceleration of
+// type II; Walker and Ni, SIAM Journal on Numerical Analysis 49(4), 2011.
 type anderson struct {
 	x, change      []float64   // of the last round: change is g(x) − x
 	moves, changes [][]float64 // differences of x and of change from one round to the next, the latest last

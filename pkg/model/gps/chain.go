@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// chain is the Markov chain of which tokens are where: times at places are
-// exponentially distributed. A state holds for each leaf a composition, how many of its
-// tokens are at each of its places.
+// chain is the Markov chain of the tokens' places: times at places are exponentially distributed. A state holds for each leaf a
+// composition, the number of its tokens at each of its places.
 type chain struct {
 	tree      *tree
 	servers   []int
@@ -21,9 +20,10 @@ type chain struct {
 	width       int       // places of all leaves
 }
 
-// elsewhere is what is not the processor, as one place.
+// elsewhere is all but the processor, as one place.
 type elsewhere interface {
-	// pass returns how fast the tokens of a leaf pass it together, in own times per time, while so many of each leaf are there.
+	// pass returns the rate at which the tokens of a leaf pass it together, in own times per time, given the number of tokens of
+	// each leaf there.
 	pass(leaf int, there []int) float64
 }
 
@@ -235,9 +235,9 @@ func (c *chain) normalize() {
 	}
 }
 
-// aggregate sets the distribution of a leaf's compositions to what it is if the other leaves
-// are where they are found beside each. Sweeps alone hardly move a leaf that is much slower
-// than others (Takahashi's aggregation and disaggregation).
+// aggregate sets the distribution of a leaf's compositions to the one that holds if the other leaves keep their conditional
+// distributions beside each. Sweeps alone hardly move a leaf that is much slower than others (Takahashi's aggregation and
+// disaggregation).
 func (c *chain) aggregate(w *walker) {
 	n := len(w.compositions)
 	before, flow := make([]float64, n), make([]float64, n*n)
@@ -318,7 +318,7 @@ func (c *chain) eliminate() {
 	c.probability = stationary(rates, c.states)
 }
 
-// aggregations is in how many sweeps, from the first, leaves are aggregated, too, and once in as many after that.
+// aggregations is the number of first sweeps with an aggregation of leaves, and the period of aggregations after that.
 const aggregations = 100
 
 // maxAggregate is up to how many compositions the distribution of a leaf is solved for by itself.
@@ -337,8 +337,8 @@ func (c *chain) inflow(s int) float64 {
 	return total
 }
 
-// stretches returns, for each leaf and place of its itinerary, the time there over what it is if nothing slows
-// the tokens down.
+// stretches returns, for each leaf and place of its itinerary, the ratio of the time there to that without any slowdown of the
+// tokens.
 func (c *chain) stretches() [][]float64 {
 	progress, present := make([]float64, c.width), make([]float64, c.width)
 	c.eachState(func(s int, _ []int, speeds []float64) {

@@ -23,24 +23,24 @@ type closure struct {
 	rest   *rest
 	burst  []float64 // of each leaf
 	away   []float64 // time elsewhere between two bursts, if nothing slows it
-	weight []float64 // of each leaf's thread among all that are there: see flatten
+	weight []float64 // of each leaf's thread among all threads: see flatten
 	limit  []float64
 
 	certain int       // how many threads are always at the processor
 	odds    []float64 // log θ: infinite for a thread that is always there, or never
 	phi     []float64 // log Φ, by the number of threads
 	present []float64 // probability that a thread of the leaf is at the processor
-	rate    []float64 // mean share of a thread that is there
+	rate    []float64 // mean share of a thread while present
 
 	number []float64   // probability of each number of threads at the processor
 	given  [][]float64 // of each leaf, by the number, the probability that a thread of it is there
-	share  [][]float64 // of each leaf, by the number, the mean share of a thread that is there
+	share  [][]float64 // of each leaf, by the number, the mean share of a thread while present
 	grid   []float64   // levels at which the processor may be shared
-	sums   []sums      // what threads take at each
+	sums   []sums      // shares of threads at each
 }
 
 const (
-	// maxStep bounds by how much the logarithm of odds changes in a round.
+	// maxStep bounds the change of the logarithm of odds in a round.
 	maxStep = 3
 	// closureTolerance is by which fraction the shares may still change.
 	closureTolerance = 1e-5
@@ -202,8 +202,8 @@ func (c *closure) goTo(state []float64) {
 	copy(c.phi, state)
 }
 
-// flatten sets the weight and limit of a thread of each leaf among all threads: of the weight of each of
-// its groups as much as the thread has there when the others are there as often as they are.
+// flatten sets the weight and limit of a thread of each leaf among all threads: of the weight of each of its groups, the part that
+// the thread has there when the others are present as often as they are.
 func (c *closure) flatten() {
 	t := c.tree
 	idle := make([]float64, len(t.groups))   // probability that no member wants the processor
@@ -368,8 +368,8 @@ func (c *closure) cross(low, high int, part float64) {
 	}
 }
 
-// anchor moves a factor that all threads have in common between the odds and Φ, which changes nothing, so that the
-// odds are about those of being at the processor: probabilities then stay within what a number can hold.
+// anchor moves a common factor of all threads between the odds and Φ, which changes nothing, so that the odds are close to those of
+// presence at the processor: probabilities then stay within range.
 func (c *closure) anchor() {
 	shift, threads := 0.0, 0.0
 	for l, odds := range c.odds {

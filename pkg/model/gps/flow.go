@@ -7,14 +7,14 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// flow is the other stations and idle time as one place, to the chain of the processor: what each number of threads of each leaf there
-// wait for each other is their exact solution.
+// flow is the other stations and idle time as one place, for the chain of the processor: the waits of the threads of each leaf
+// there, by their numbers, are their exact solution.
 type flow struct {
 	*queueing.FlowEquivalent
 	rest *rest
 }
 
-// flowSteps bounds what the solution takes: some milliseconds.
+// flowSteps bounds the cost of the solution: some milliseconds.
 const flowSteps = queueing.DefaultExactSteps
 
 // newFlow returns it, or an error that wraps ErrTooLarge.
@@ -42,9 +42,9 @@ func (f *flow) pass(l int, there []int) float64 {
 	return f.Rate(l, there[l], f.Population(there)) * f.rest.unhindered(l)
 }
 
-// beside solves the processor as a chain beside the other stations as they are with each population. That is exact for equal shares, and
-// for others as far as the other stations are as if they were used as long with the same population. Where the solution of equal shares
-// that is given is an approximation, what the chain says of them corrects it. The error wraps ErrTooLarge if it has too many states.
+// beside solves the processor as a chain beside the other stations with each population. That is exact for equal shares, and for
+// others as far as the use of the other stations depends on the population only. Where the given solution of equal shares is an
+// approximation, the chain's result for them corrects it. The error wraps ErrTooLarge if it has too many states.
 func (d *decomposition) beside(r *rest, equal *queueing.Solution) (*Solution, error) {
 	states := 1
 	for l, n := range r.tokens {
@@ -77,7 +77,7 @@ func (d *decomposition) beside(r *rest, equal *queueing.Solution) (*Solution, er
 	return s, nil
 }
 
-// among returns by how much the time of each leaf of a tree at each station is longer than its demand.
+// among returns the ratio of the time of each leaf of a tree at each station to its demand.
 func (d *decomposition) among(t *tree, f *flow) ([][]float64, error) {
 	c, err := d.chain(t, f.rest, f)
 	if err != nil {

@@ -33,7 +33,7 @@ func leavesOf(n *Network) []leaf {
 	return leaves
 }
 
-// appendKey appends what tells jobs of one thread apart.
+// appendKey appends a key that distinguishes jobs of one thread.
 func (j *Job) appendKey(key []byte) []byte {
 	key = binary.AppendUvarint(key, uint64(j.Group))
 	values := append([]float64{j.weight(), j.Limit, j.burst()}, j.Demands...)

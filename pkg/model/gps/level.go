@@ -7,16 +7,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// gridPoints is at how many levels, and at the limit of each leaf, what threads take is computed.
+// gridPoints is the number of levels, besides the limit of each leaf, at which the threads' shares are
+// computed.
 const gridPoints = 32
 
-// sums are those over the threads of what they take at a level, given how likely each is there: mean,
-// variance, and covariance with their number.
+// sums are those over the threads of their shares at a level, given the probability of the presence of each:
+// mean, variance, and covariance with their number.
 type sums struct{ mean, variance, covariance float64 }
 
-// divide sets the mean share that a thread of each leaf has when k threads are there. The level θ at which
-// the processor is shared is where what all take, min(limit, weight·θ) each, is what there is. What k
-// threads take at a level is a random number, taken to be normal, so that
+// divide sets the mean share of a thread of each leaf when k threads are present. The level θ at which the
+// processor is shared is where the sum of all shares, min(limit, weight·θ) each, equals the servers. The sum of
+// k threads' shares at a level is a random number, taken to be normal, so that
 //
 //	E[min(u, w·θ)] = ∫₀^(u/w) w · P(θ > t) dt,   P(θ > t) = P(what they take at t < cores)
 func (c *closure) divide(k int) {
@@ -71,8 +72,8 @@ func (c *closure) setGrid() {
 	c.sums = slices.Grow(c.sums[:0], len(c.grid))[:len(c.grid)]
 }
 
-// meanShare integrates over the levels for one thread, which is there for certain: the k − 1 others are
-// without it. Between two levels what remains for it is taken to be linear.
+// meanShare integrates over the levels for one thread, which is certainly present: the k − 1 others are without
+// it. Between two levels its remaining share is taken to be linear.
 func (c *closure) meanShare(l, k int, variance float64) float64 {
 	p, top := c.given[l][k], c.limit[l]/c.weight[l]
 	q := p * (1 - p)

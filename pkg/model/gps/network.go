@@ -16,7 +16,7 @@ const (
 // otherwise. Only the proportions of bursts count.
 const DefaultBurst = 1
 
-// Network is the jobs of a node and what they share.
+// Network holds the jobs of a node and the resources that they share.
 type Network struct {
 	// Servers holds the number of servers of each station. Station 0 is the
 	// processor and its servers are cores.
@@ -33,8 +33,8 @@ type Network struct {
 type Group struct {
 	// Parent is the index of the group that it is a member of.
 	Parent int
-	// Weight is what the group gets in proportion to among its siblings while any member
-	// wants the processor, however many do; finite and above 0.
+	// Weight is the group's weight among its siblings: it gets a part in proportion to it while any
+	// member wants the processor, however many do; finite and above 0.
 	Weight float64
 	// Limit is how many cores the members may use together; 0 means no limit.
 	Limit float64
@@ -43,9 +43,9 @@ type Group struct {
 // Job is a job that goes round for ever: it computes for a burst, then is
 // elsewhere, at another station or idle, and comes back.
 type Job struct {
-	// Demands holds the fraction of its own time that the job spends at each station, from
-	// 0 to 1 and at most 1 together; the rest it is idle. It may be shorter than the
-	// list of stations: what is missing is 0, and so is a demand below 1e-7.
+	// Demands holds the fraction of its own time that the job spends at each station, from 0 to 1
+	// and at most 1 together; the rest it is idle. It may be shorter than the list of stations:
+	// missing demands are 0, and so is a demand below 1e-7.
 	Demands []float64
 	// Burst is the mean processor time that a thread takes per visit, in a unit that is the
 	// same for all jobs; 0 means [DefaultBurst].
@@ -53,7 +53,7 @@ type Job struct {
 	// Threads is how many threads the job has, each as it says; 0 means 1. They share
 	// the job's weight and limit.
 	Threads int
-	// Weight is what the job gets in proportion to among its siblings; 0 means 1.
+	// Weight is the job's weight among its siblings: it gets a part in proportion to it; 0 means 1.
 	Weight float64
 	// Limit is how many cores the job may use; 0 means no limit.
 	Limit float64

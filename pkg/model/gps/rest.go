@@ -14,13 +14,13 @@ type rest struct {
 	threads int         // in all
 	idle    []float64   // of each leaf, per round in own times
 	demands [][]float64 // of each leaf, at the other stations
-	servers []int       // of those
+	servers []int       // of those stations
 	tokens  []int       // of each leaf
 	cycles  []float64   // of each leaf, how long its own time takes
 
-	average [][]float64 // what an average thread waits at each of them, over its demand, by the number there
-	scale   [][]float64 // what a thread of a leaf waits, over that
-	slow    [][]float64 // of each leaf, by the number: the time over what it is if nothing slows it
+	average [][]float64 // mean wait of a thread at each of them, over its demand, by the number there
+	scale   [][]float64 // wait of a thread of a leaf, over that mean
+	slow    [][]float64 // of each leaf, by the number: the time over that without any slowdown
 }
 
 func newRest(n *Network, t *tree) *rest {
@@ -139,8 +139,8 @@ func (r *rest) update() {
 	}
 }
 
-// waits returns what a thread of a leaf waits at a station of the network, over its demand there. returns holds, for each
-// leaf and number of threads there, how often one of the leaf's goes back to the processor then, or round.
+// waits returns the wait of a thread of a leaf at a station of the network, over its demand there. returns holds, for
+// each leaf and number of threads there, the rate at which its threads go back to the processor then, or round.
 func (r *rest) waits(returns [][]float64) func(leaf, station int) float64 {
 	return func(l, station int) float64 {
 		i := station - 1
@@ -160,8 +160,8 @@ func weighted(values, weights []float64) float64 {
 	return sum / total
 }
 
-// scaleTo scales the waits of each leaf to what they are in a solution, or part of the way, and returns by which part of
-// a round, at most, all of it would change them.
+// scaleTo scales the waits of each leaf to those in a solution, or part of the way, and returns the largest part of a
+// round by which the whole change would move them.
 func (r *rest) scaleTo(solution *queueing.Solution, returns [][]float64, part float64) (change float64) {
 	for l := range r.scale {
 		for i, d := range r.demands[l] {

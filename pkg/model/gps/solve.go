@@ -15,18 +15,18 @@ var ErrUnsettled = errors.New("the iteration did not settle")
 // ErrTooLarge is wrapped by the error of a network that has too many states for [Exact].
 var ErrTooLarge = errors.New("the network is too large")
 
-// DefaultStates is up to how many states of the processor [Solve] uses a Markov chain of which threads
-// are there: 12 different threads, in some 100 milliseconds.
+// DefaultStates is the largest number of states of the processor for which [Solve] uses a Markov chain of the threads present: 12
+// different threads, in some 100 milliseconds.
 const DefaultStates = 1 << 12
 
 // Options are those of [Solve]. The zero value chooses well.
 type Options struct {
-	// States is the largest number of states of the processor for which the Markov chain of which threads
-	// are there is solved; above it the distribution is approximated. Zero means [DefaultStates].
+	// States is the largest number of states of the processor for which the Markov chain of the threads present is solved; above it
+	// the distribution is approximated. Zero means [DefaultStates].
 	States int
 }
 
-// Solution is how the jobs of a network fare.
+// Solution holds the responses of the jobs of a network.
 type Solution struct {
 	// Stretches holds, for each job, how much longer its time at each station is than its demand: at least
 	// 1, and 1 at a station without a demand.
@@ -38,12 +38,12 @@ type Solution struct {
 	Chain bool
 }
 
-// Solve returns how the jobs fare. Where other stations matter and there are few states the Markov chain of which thread is where
-// is solved. Else the processor is solved by itself, as the Markov chain of which threads are there beside what all other places are to
-// it: see flow. For many different threads it is solved by a closure (see the package comment), and what the others do is idle or wait
-// at other stations, the longer the more of them there are: see rest. What that makes of equal shares is corrected to be what
-// [queueing.Solve] says of them, and the correction holds for unequal ones, too. Where many jobs are different, but nearly alike, the
-// closure is corrected by the chain of as many that are alike.
+// Solve returns the responses of the jobs. Where other stations matter and there are few states, it solves the Markov chain of the
+// threads' places. Else it solves the processor by itself, as the Markov chain of the threads present beside all other places as
+// one: see flow. With many different threads it solves the processor by a closure (see the package comment), and the other threads
+// are idle or wait at other stations, the longer the more of them there are: see rest. The result for equal shares is corrected to
+// that of [queueing.Solve], and the correction applies to unequal ones, too. Where many jobs are different, but nearly alike, the
+// chain of the same number of equal jobs corrects the closure.
 //
 // The result is exact for few states of all stations, for a processor without other stations up to the states that the options
 // allow, and as exact as that of package queueing for equal shares without limits.
@@ -72,7 +72,7 @@ func Solve(n *Network, o Options) (*Solution, error) {
 // smallStates is up to how many states of all stations [Solve] uses the Markov chain of them, which takes some milliseconds.
 const smallStates = 256
 
-// small returns how many states the chain of which thread is where has, if they are few and the other stations matter: else the
+// small returns the number of states of the chain of the threads' places, if they are few and the other stations matter: else the
 // processor is solved by itself, or equal shares as a queueing network.
 func (n *Network) small() (states int, small bool) {
 	if len(n.Servers) == 1 || newTree(n).alike() {
@@ -114,8 +114,8 @@ func processorStates(n *Network, most int) int {
 	return states
 }
 
-// Exact returns how the jobs fare by the Markov chain of which thread is where, if it has at most that many
-// states. The error names the first invalid value, or wraps [ErrTooLarge] or [ErrUnsettled].
+// Exact returns the responses of the jobs by the Markov chain of the threads' places, if it has at most that number of states. The
+// error names the first invalid value, or wraps [ErrTooLarge] or [ErrUnsettled].
 func Exact(n *Network, states int) (*Solution, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func Exact(n *Network, states int) (*Solution, error) {
 	return solveChain(n, states, func(c *chain) error { return c.solve(settled) })
 }
 
-// solveChain solves a valid network as the chain of which thread is where.
+// solveChain solves a valid network as the chain of the threads' places.
 func solveChain(n *Network, states int, solve func(*chain) error) (*Solution, error) {
 	t := newTree(n)
 	itineraries := make([]itinerary, len(t.leaves))
@@ -191,8 +191,8 @@ const (
 	// they may still change, which is far below the error of the solution. After all turns lastTolerance is enough.
 	maxTurns      = 200
 	turnTolerance = 3e-4
-	// fullTurns is after how many turns they are moved part of the way only, each as many turns half as far as before:
-	// some networks go to and fro.
+	// fullTurns is the number of turns after which they are moved part of the way only, half as far after each further such number:
+	// some networks oscillate.
 	fullTurns = 10
 )
 
@@ -225,9 +225,8 @@ func (d *decomposition) solve() (*Solution, error) {
 	return d.weigh(rest, peers, func(l int) float64 { return (1 + equal.Waits[l][0]) / peers.stretches[l] })
 }
 
-// weigh returns the solution with weights and limits, from one with equal shares of which the stretches at the processor
-// are corrected by some factors. The other stations are visited more or less often than with equal shares, and more or
-// less waited for.
+// weigh returns the solution with weights and limits, from one with equal shares; factors correct its stretches at the processor.
+// The other stations are visited more or less often than with equal shares, and the waits there change.
 func (d *decomposition) weigh(rest *rest, p *processor, correction func(leaf int) float64) (*Solution, error) {
 	var last *Solution
 	change := 0.0
@@ -283,8 +282,8 @@ func (d *decomposition) cycles(equal *queueing.Solution) []float64 {
 	return cycles
 }
 
-// calibrate scales what threads wait at the other stations until that is, with equal shares, what it is in their
-// solution; and returns the processor with these.
+// calibrate scales the waits of threads at the other stations until, with equal shares, they are those of the given solution; and
+// returns the processor with these waits.
 func (d *decomposition) calibrate(rest *rest, equal *queueing.Solution) (*processor, error) {
 	peers := d.tree.peers()
 	var p *processor
@@ -337,7 +336,7 @@ func (d *decomposition) processor(t *tree, rest *rest, like *processor) (*proces
 	return &processor{stretches: atProcessor(c), returns: c.returns(), probability: c.probability}, nil
 }
 
-// chain returns the chain of which threads of a tree are at the processor, beside what all other places are.
+// chain returns the chain of the threads of a tree that are at the processor, beside all other places as one.
 func (d *decomposition) chain(t *tree, rest *rest, elsewhere elsewhere) (*chain, error) {
 	rounds := make([]itinerary, len(t.leaves))
 	for l := range rounds {

@@ -23,7 +23,7 @@ var (
 	closed  = func(n *gps.Network) (*gps.Solution, error) { return gps.Solve(n, gps.Options{States: 1}) }
 )
 
-// dilations returns the responses of jobs over what they take alone.
+// dilations returns the ratios of jobs' responses to those alone.
 func dilations(t fataler, n *gps.Network, by func(*gps.Network) (*gps.Solution, error)) []float64 {
 	t.Helper()
 	s, err := by(n)
@@ -338,7 +338,7 @@ func TestTheClosureIsNearASimulationOfManyJobs(t *testing.T) {
 	}
 }
 
-// Properties of any network: nothing is faster than alone, equal jobs fare alike, and an order of jobs means nothing.
+// Properties of any network: nothing is faster than alone, equal jobs have equal responses, and the order of jobs does not matter.
 func TestAnyNetworkIsSolved(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -361,7 +361,7 @@ func TestAnyNetworkIsSolved(t *testing.T) {
 	})
 }
 
-// drawNetwork draws jobs with ties, zeros and extremes, of which the last is equal to the first.
+// drawNetwork draws jobs with equal values, zeros and extremes; the last is equal to the first.
 func drawNetwork(t *rapid.T) *gps.Network {
 	weights := rapid.SampledFrom([]float64{0, 1, 1, 2, 39, 1e-3, 1e4})
 	limits := rapid.SampledFrom([]float64{0, 0, 0.1, 1, 2.5})

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// leaf is equal tokens of the tree of shares: the threads of one job, which share
-// its weight, or equal jobs of one thread, each of which has its own.
+// leaf is equal tokens of the tree of shares: the threads of one job, which share its weight, or
+// equal jobs of one thread, each with its own.
 type leaf struct {
 	job    *Job  // one of them
 	jobs   []int // which they are
@@ -17,7 +17,7 @@ type leaf struct {
 	own    bool    // each token has a weight and a limit of its own
 }
 
-// weightOf returns the weight of a leaf of which n > 0 tokens want the processor.
+// weightOf returns the weight of a leaf with n > 0 tokens that want the processor.
 func (l *leaf) weightOf(n int) float64 {
 	if l.own {
 		return float64(n) * l.weight
@@ -101,10 +101,9 @@ func (t *tree) peers() *tree {
 	return peers
 }
 
-// fill sets the cores that the tokens of each leaf have together when present[l] of
-// leaf l want the processor: at each level of the tree in proportion to weights, what a
-// member cannot use going to its siblings (water-filling). It takes O(n log n) time for n
-// leaves.
+// fill sets the cores of the tokens of each leaf together when present[l] of leaf l want the
+// processor: at each level of the tree in proportion to weights, with the cores that a member
+// cannot use going to its siblings (water-filling). It takes O(n log n) time for n leaves.
 func (t *tree) fill(present []int, cores []float64) {
 	for g := len(t.groups) - 1; g >= 0; g-- {
 		total := 0.0

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Shares of threads that never rest, beside what a Linux kernel gave to such threads in control groups.
+// Shares of threads that never rest, beside those that a Linux kernel gave to such threads in control groups.
 func TestCoresAreSharedAsByAKernel(t *testing.T) {
 	t.Parallel()
 	busy := func(weight float64, threads int) Job {
@@ -60,8 +60,8 @@ func TestAGroupKeepsItsWeight(t *testing.T) {
 	}
 }
 
-// All that can be used is given, and what one member of a group has less than another, relative to its weight, it
-// could not use.
+// All usable cores are given, and a member of a group that has less than another, relative to its weight, could
+// not use more.
 func TestWaterIsFilledToOneLevel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,7 +91,7 @@ func TestWaterIsFilledToOneLevel(t *testing.T) {
 			t.Fatalf("%v cores are used, want %v", used[0], want)
 		}
 		for g := range tr.groups {
-			lowest, highest := math.Inf(1), 0.0 // levels of those below their caps, and of all
+			lowest, highest := math.Inf(1), 0.0 // levels of the members below their caps, and of all
 			member := func(share, limit, weight float64) {
 				if share > limit*(1+1e-9) {
 					t.Fatalf("a member of group %d has %v, above its cap %v", g, share, limit)

@@ -1,7 +1,7 @@
-// Package interference computes by how much jobs make the service of each other slower at resources that have no queue:
-// caches, memory bandwidth, the units of a core.
+// Package interference computes the slowdown of jobs' service by each other at resources that have no queue: caches,
+// memory bandwidth, the units of a core.
 //
-// It takes the loading vectors of the jobs of a node with their effects, and gives each job's [Inflation]: by how much its
-// service takes longer beside the others, and beside its own threads. Package contention queues the inflated jobs. To first
-// order, [EffectPrices] says what one more job would pay and inflict.
+// It takes the loading vectors of the jobs of a node with their effects, and returns each job's [Inflation]: the factor by
+// which its service takes longer beside the others, and beside its own threads. Package contention queues the inflated
+// jobs. To first order, [EffectPrices] returns the slowdown that one more job would suffer and inflict.
 package interference

@@ -9,12 +9,12 @@ import (
 // This file has who runs in the domain of a thread: with whom it shares a cache, or the units of a core.
 //
 // A kernel gives a thread that wakes an idle core before it gives it the sibling of a busy one, and an idle cache before a busy
-// one. So n threads that run are spread as evenly over d domains as can be: n mod d of these have ⌈n/d⌉, the others ⌊n/d⌋, and
+// one. So n threads that run are spread as evenly over d domains as possible: n mod d domains have ⌈n/d⌉, the others ⌊n/d⌋, and
 // which threads are in which changes all the time. Of 5 threads on 4 cores with 2 hyper-threads each, 2 share a core; of 8 all
 // do. Servers that jobs have for themselves count as busy, and as spread like the others.
 
-// neighbours returns how many of n ≥ 1 threads that run are in the domain of one of them besides it, on average over these: of
-// each it is that number rounded down or up.
+// neighbours returns the mean number of other threads, of n ≥ 1 that run, in the domain of one of them: each has that number
+// rounded down or up.
 func neighbours(n, domains int) float64 {
 	each, more := n/domains, n%domains // more of the domains have one thread more than each
 	return float64(more*(each+1)*each+(domains-more)*each*(each-1)) / float64(n)
@@ -30,10 +30,10 @@ type chances [4][4]float64
 // allRun are the chances of threads that all run in one domain.
 var allRun = chances{{1, 1, 1, 1}, {1, 1, 1}, {1, 1}, {1}}
 
-// spread is how other threads that run are spread over some domains.
+// spread is the distribution of other running threads over some domains.
 type spread struct {
 	domains int
-	near    []powers // of each number l of these, the mean of K⁽ᵏ⁾ over l⁽ᵏ⁾
+	near    []powers // for each number l of them, the mean of K⁽ᵏ⁾ over l⁽ᵏ⁾
 }
 
 // newSpread returns that of up to some number of other threads.
@@ -50,10 +50,10 @@ func newSpread(domains, others int) *spread {
 	return s
 }
 
-// surroundings are what a thread at the processor finds there.
+// surroundings are the threads that a thread at the processor meets there.
 type surroundings struct {
 	threads *poissonbinomial.Distribution // that share servers
-	more    int                           // as many more of these
+	more    int                           // additional ones of the same kind
 	servers int                           // on which they run
 	own     int                           // that other threads have for themselves
 }
@@ -93,7 +93,7 @@ func (s *surroundings) chances(over *spread) (c chances) {
 	return c
 }
 
-// addOwn adds what is about threads with servers of their own.
+// addOwn adds the chances of threads with servers of their own.
 func (c *chances) addOwn(q float64, runs, near *powers) {
 	for i := range c {
 		for j := 1; i+j < len(c); j++ {

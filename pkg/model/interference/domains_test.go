@@ -13,10 +13,10 @@ import (
 	"loadline.dev/loadline/test/modeltest"
 )
 
-// siblingsCurve is what a busy hyper-thread does to the other one of its core, as measured.
+// siblingsCurve is the measured slowdown of a hyper-thread by the other one of its core.
 var siblingsCurve = loading.Curve{{Pressure: 1, Inflation: 2.29}}
 
-// idleFirst returns how many threads are in each domain when a kernel puts one after the other where the fewest run.
+// idleFirst returns the number of threads in each domain when a kernel puts one after the other where the fewest run.
 func idleFirst(threads, domains int) []int {
 	in := make([]int, domains)
 	for range threads {
@@ -91,8 +91,9 @@ type sleeper struct {
 	curve             loading.Curve
 }
 
-// simulate returns the dilations of sleepers on servers in domains, as many servers as sleepers or more, that wake up in a domain
-// where the fewest run, any of these. Where rebalances says so, a domain with two more than another gives one away at once.
+// simulate returns the dilations of sleepers on servers in domains, with at least as many servers as sleepers. A sleeper wakes up
+// in a random one of the domains with the fewest running. If rebalances is set, a domain with two more than another gives one away
+// at once.
 func simulate(r *rand.Rand, sleepers []sleeper, domains int, rebalances bool, time float64) []float64 {
 	at := make([]int, len(sleepers)) // −1 asleep
 	for j := range at {
@@ -201,8 +202,8 @@ func TestAThrottledJobPressesWhileItRuns(t *testing.T) {
 	}
 }
 
-// The threads of a job are throttled together, so that those which run press on each other as if there were no limit: in half of
-// the time it does with two threads what they do beside each other.
+// The threads of a job are throttled together, so that its running threads press on each other as if there were no limit: half of
+// its time they do so two at a time.
 func TestThrottledThreadsOfOneJobRunBesideEachOther(t *testing.T) {
 	t.Parallel()
 	pair := interfering{1, 1, siblingsCurve}.vector()
@@ -217,8 +218,8 @@ func TestThrottledThreadsOfOneJobRunBesideEachOther(t *testing.T) {
 			t.Errorf("%s it is dilated by %v, want 1", name, p.Dilations[0])
 		}
 	}
-	// What presses on the pair all the time makes it slower by the same with a limit and without, and the pair presses on that for a
-	// tenth of the time, both threads at once.
+	// A job that presses on the pair all the time makes it slower by the same factor with a limit and without, and the pair presses
+	// on that job for a tenth of the time, both threads at once.
 	steps := loading.Curve{{Pressure: 1, Inflation: 1}, {Pressure: 2, Inflation: 3}}
 	victim := interfering{1, 0, steps}.vector()
 	p, err := contention.PredictSharing([]loading.Vector{pair, victim}, []int{4, 1}, sharing, queueing.Options{})

@@ -7,9 +7,9 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// This file prices interference, to first order: every thread is at the processor for the fraction of its time that it
-// computes alone. What a candidate's curve adds to its service is then an expectation over the pressure on a node, and
-// what it makes that of the others slower depends on its pressure only, so that both are tabulated at a few pressures.
+// This file prices interference, to first order: every thread is at the processor for the fraction of its time that it computes
+// alone. The slowdown of a candidate by its curve is then an expectation over the pressure on a node, and the slowdown that it
+// causes the others depends on its pressure only, so that both are tabulated at a few pressures.
 
 // tabled are the pressures at which a candidate's curve is tabled; between them it is linear, and constant beyond.
 var tabled = [...]float64{0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 6, 8, 12, 16, 32}
@@ -24,19 +24,19 @@ func between(table []float64, pressure float64) (at int, part float64) {
 	return at, (pressure - table[at]) / (table[at+1] - table[at])
 }
 
-// Price is what a candidate pays at one interference resource. It is read-only once made.
+// Price is the price of one interference resource for a candidate. It is read-only once made.
 type Price struct {
 	// The expectation over the pressure on the node is the sum over four entries of the table.
 	at     [4]int
 	weight [4]float64
-	// inflicted is what a thread that always runs adds to the waits of the jobs, by its pressure as tabled.
+	// inflicted is the wait that a thread that always runs adds to the jobs, at each tabulated pressure.
 	inflicted [len(tabled)]float64
 }
 
 // Bid is the candidate's side of a [Price].
 type Bid struct {
 	Resource int                  // index of the interference resource
-	own      [len(tabled)]float64 // what each pressure adds to its own time, over its threads
+	own      [len(tabled)]float64 // time that each pressure adds to its own time, over its threads
 	presence float64              // of its threads at the processor, in all
 	at       int                  // its pressure in the table
 	part     float64
@@ -63,7 +63,7 @@ func NewBids(v loading.Vector) []Bid {
 	return bids
 }
 
-// Slows returns what the pressure at the resource adds to the time of the candidate's threads.
+// Slows returns the time that the pressure at the resource adds to the candidate's threads.
 func (p *Price) Slows(b *Bid) (more float64) {
 	for n, weight := range p.weight {
 		more += weight * b.own[p.at[n]]
@@ -71,13 +71,13 @@ func (p *Price) Slows(b *Bid) (more float64) {
 	return more
 }
 
-// Inflicts returns what the candidate's threads add to the waits of the jobs there, at least 0.
+// Inflicts returns the waits that the candidate's threads add to the jobs there, at least 0.
 func (p *Price) Inflicts(b *Bid) float64 {
 	low, high := p.inflicted[b.at], p.inflicted[b.at+1]
 	return b.presence * max(0, low+b.part*(high-low))
 }
 
-// Interferer is a job of a node that has an effect. Importance, above 0, is how many times what slows it down counts.
+// Interferer is a job of a node that has an effect. Importance, above 0, is the factor of its slowdown in prices.
 type Interferer struct {
 	Vector     loading.Vector
 	Importance float64
@@ -134,7 +134,7 @@ func (p *Price) expect(low, high, chance float64) {
 	}
 }
 
-// inflict tables by how much longer a job takes, over all its threads, beside a thread more that always runs, at each resource.
+// inflict tabulates the extra time of a job, over all its threads, beside one more thread that always runs, at each resource.
 func (x *interference) inflict(prices []Price, s *slowed) {
 	if s.loading == 0 {
 		return

@@ -6,48 +6,48 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// This file finds by how much interference makes service slower, at the processor or another resource: see [Effect].
-// What follows is about the processor.
+// This file computes the slowdown of service by interference, at the processor or another resource: see [Effect]. The following is
+// for the processor.
 //
 // While a thread of job j runs, those that run beside it in its domain press with X in all. Service advances at 1/g(X) of
 // its full speed meanwhile, so that it takes, on average,
 //
 //	g_j = 1 / E[1/(1 + Σ_x h_jx(X_x))]
 //
-// times as long, h_jx being the curve of j at interference resource x, less 1: what several resources add to the time
-// of an instruction adds up. The first three moments of X_x determine two values and their probabilities (the Gauss
-// quadrature of its distribution), which stand for it: exactly where there is one other thread. Threads press at several
-// resources at once, so the pressures at all of them are taken to be high and low together.
+// times as long, h_jx being the curve of j at interference resource x, less 1: the times that several resources add to an
+// instruction add up. The first three moments of X_x determine two values and their probabilities (the Gauss quadrature of its
+// distribution), which stand for it: exactly where there is one other thread. Threads press at several resources at once, so the
+// pressures at all of them are taken to be high and low together.
 //
-// Thread k is at the processor for a fraction u_k of its time. Of N threads that j finds there, M = min(N, c−1) run beside
-// it on c servers, and K of these in its domain: see domains.go. They are any of them alike, so that k is one of the K with
-// probability u_k·E[K]/E[N], k and another l with u_k·u_l·E[K(K−1)]/E[N(N−1)], and so on. On a single core M is 0: who waits
-// for the core does not press on who has it. The u_k depend on the inflations, and are found with them, by a fixed point
-// that needs no solution of the node. Where service is slowed at several resources, what that does at one of them to the
-// time that a job takes counts for its presence at the others.
+// Thread k is at the processor for a fraction u_k of its time. Of N threads that j finds there, M = min(N, c−1) run beside it on c
+// servers, and K of these in its domain: see domains.go. All N are equally likely to be among the K, so that k is one of the K with
+// probability u_k·E[K]/E[N], k and another l with u_k·u_l·E[K(K−1)]/E[N(N−1)], and so on. On a single core M is 0: a thread that
+// waits for the core does not press on the thread that has it. The u_k depend on the inflations, and are found with them, by a
+// fixed point that needs no solution of the node. Where service is slowed at several resources, the time that the slowdown at one
+// of them adds to a job counts for its presence at the others.
 //
 // A job with a limit is at the processor for no more of its time than that allows: while it is throttled it presses on no
 // other. All of its threads are throttled at once, so that those that run find their siblings as if there were no limit.
 
-// Inflation is what interference does to one vector.
+// Inflation is the effect of interference on one vector.
 type Inflation struct {
 	// services are those that it makes slower, commonly that of the processor alone.
 	services []slowerService
-	// Parts is what each resource adds to the own time, and Pressing how hard the job's threads press there, on average
+	// Parts are the contributions of each resource to the own time, and Pressing the pressures of the job's threads there, averaged
 	// over time, in the order of the resources.
 	Parts, Pressing []float64
 }
 
-// slowerService is what interference does to the service of a job at one resource.
+// slowerService is the effect of interference on the service of a job at one resource.
 type slowerService struct {
 	resource int
-	// loading is the fraction of its own time that each thread is served there; together is by how much that grows beside
-	// the others, and alone by how much beside its own siblings.
+	// loading is the fraction of its own time that each thread is served there; together is the relative growth of that beside the
+	// others, and alone the growth beside its own siblings.
 	loading         float64
 	together, alone float64
 }
 
-// grows returns by how much the service grows, beside the others or alone.
+// grows returns the relative growth of the service, beside the others or alone.
 func (s *slowerService) grows(alone bool) float64 {
 	if alone {
 		return s.alone
@@ -55,7 +55,7 @@ func (s *slowerService) grows(alone bool) float64 {
 	return s.together
 }
 
-// Stretch returns by how much the own time grows, beside the others or alone.
+// Stretch returns the factor of the own time, beside the others or alone.
 func (f *Inflation) Stretch(alone bool) float64 {
 	stretch := 1.0
 	for k := range f.services {
@@ -93,7 +93,7 @@ func (f *Inflation) Apply(v loading.Vector, alone bool, to loading.Vector) loadi
 	return w
 }
 
-// couplings is how often each service is looked at again where several are slowed: what one does to the others is small.
+// couplings is the number of passes over the services where several are slowed: the effect of one on the others is small.
 const couplings = 3
 
 // Kind is equal jobs on one node.
@@ -104,8 +104,8 @@ type Kind struct {
 	Slack  float64 // see [hold]
 }
 
-// hold returns what the limit on the processor, the resource of that index, does to the jobs where service at another, or the same,
-// is slower.
+// hold returns the effect of the limit on the processor, given by its index, on the jobs where service at another, or the same,
+// resource is slower.
 func (k *Kind) hold(processor, slower int) hold {
 	if k.Limit == 0 || !k.Vector.Uses(processor) {
 		return hold{}
@@ -114,8 +114,8 @@ func (k *Kind) hold(processor, slower int) hold {
 	return hold{least: float64(d.ThreadCount()) * d.Loading / max(k.Limit, loading.MinLimit), computes: slower == processor, slack: k.Slack}
 }
 
-// Inflate returns what interference does to each of some kinds of jobs on one node, whose limits are on the resource of the index
-// processor. It takes O(n²) time for n threads, and as much again per round.
+// Inflate returns the effect of interference on each of some kinds of jobs on one node, whose limits are on the resource of the
+// index processor. It takes O(n²) time for n threads, and the same again per round.
 func Inflate(kinds []Kind, servers []int, processor int) []Inflation {
 	vectors := make([]loading.Vector, len(kinds))
 	for k := range kinds {
@@ -154,7 +154,7 @@ func Inflate(kinds []Kind, servers []int, processor int) []Inflation {
 	return f
 }
 
-// newInflations returns room for what is found.
+// newInflations returns room for the results.
 func newInflations(vectors []loading.Vector, resources int) []Inflation {
 	f := make([]Inflation, len(vectors))
 	cells := make([]float64, 2*len(vectors)*resources)
@@ -177,7 +177,7 @@ func slowedServices(vectors []loading.Vector) (of []int) {
 	return of
 }
 
-// couple settles each slower service again, with what the others add to the time of each of some vectors.
+// couple solves each slower service again, with the time that the others add for each of some vectors.
 func couple(all []*interference, vectors int) {
 	more := make([]float64, vectors)
 	gain := func(s *slowed) float64 { return s.loading * (s.inflation - 1) }
@@ -201,7 +201,7 @@ func couple(all []*interference, vectors int) {
 	}
 }
 
-// take notes what a slower service does to its k-th job.
+// take records the effect of a slower service on its k-th job.
 func (f *Inflation) take(x *interference, k int, servers []int) {
 	s := &x.jobs[k]
 	for i, d := range s.vector {
@@ -224,8 +224,8 @@ func (f *Inflation) take(x *interference, k int, servers []int) {
 	f.services = append(f.services, slowerService{resource: x.of, loading: s.loading, together: s.inflation, alone: alone})
 }
 
-// InflateEach returns what interference does to each of the jobs, equal ones being solved once. Shares has the limit of each
-// on the processor, the resource of that index; nil is none.
+// InflateEach returns the effect of interference on each of the jobs, equal ones being solved once. Shares has the limit of each on
+// the processor, the resource of that index; nil is none.
 func InflateEach(jobs []loading.Vector, servers []int, processor int, shares []loading.Share) []Inflation {
 	var kinds []Kind
 	class, known := make([]int, len(jobs)), make(map[string]int, len(jobs))

@@ -27,9 +27,9 @@ func (j interfering) vector() loading.Vector {
 	return loading.Vector{loading.Symmetric(j.loading), {Effect: &loading.Effect{Pressure: j.pressure, Curve: j.curve}}}
 }
 
-// chain returns the dilations of jobs on a number of cores from the Markov chain of which of them are at the processor.
-// Those that are there share it alike, a random set of them running at any instant, and each that runs is slowed down
-// by who runs beside it.
+// chain returns the dilations of jobs on a number of cores, from the Markov chain of the set of jobs at the processor. Those at
+// the processor share it equally, a random set of them running at any instant, and each job that runs is slowed down by the others
+// that run.
 func chain(jobs []interfering, cores int) []float64 {
 	n := len(jobs)
 	states := 1 << n
@@ -108,7 +108,7 @@ func randomCurve(r *rand.Rand) loading.Curve {
 	return c
 }
 
-// Interference of several jobs is that of the Markov chain but for what averages leave out: 0.3 % on average over these
+// Interference of several jobs agrees with the Markov chain except for the effect of averaging: 0.3 % on average over these
 // worlds, and up to 12 % where curves have steps.
 func TestInterferenceIsThatOfTheMarkovChain(t *testing.T) {
 	t.Parallel()
@@ -197,7 +197,7 @@ func TestWhatAJobsOwnThreadsDoToEachOtherIsNoDilation(t *testing.T) {
 	}
 }
 
-// A pod with a core of its own waits for nobody, and shares the cache all the same.
+// A pod with a core of its own waits for no other pod, and shares the cache all the same.
 func TestJobsWithCoresOfTheirOwnShareCaches(t *testing.T) {
 	t.Parallel()
 	apart := loading.Vector{{}, {Effect: &loading.Effect{Pressure: 1, Curve: steep, Exclusive: 1}}}
@@ -278,8 +278,8 @@ func TestInterferenceIsAddedUpAndReplayed(t *testing.T) {
 			types[j] = &mix.JobType{Vector: v}
 			together = together.With(types[j])
 		}
-		// In the order of the mix: where an approximation just about settles, another order may settle elsewhere, and so may equal
-		// jobs of which one has an effect that changes nothing: they are two classes in a mix.
+		// In the order of the mix: where an approximation barely settles, another order may settle elsewhere. So may equal jobs if
+		// one has an effect that changes nothing: they are two classes in a mix.
 		var ordered []loading.Vector
 		for _, part := range together.Parts() {
 			ordered = append(ordered, part.Type.Vector)
@@ -296,7 +296,8 @@ func TestInterferenceIsAddedUpAndReplayed(t *testing.T) {
 	})
 }
 
-// A job that its limit holds back needs as many more periods as its service is slower, in predictions and in replays.
+// The number of periods that a throttled job needs grows by the factor by which its service is slower, in predictions and in
+// replays.
 func TestAThrottledJobIsSlowedDownByItsWholeCurve(t *testing.T) {
 	t.Parallel()
 	victim, bubble := interfering{1, 0, steep}.vector(), interfering{1, 1, nil}.vector()

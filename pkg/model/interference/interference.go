@@ -13,7 +13,7 @@ type slowed struct {
 	vector loading.Vector
 	number int // of the vector among all of the node
 	copies int
-	// importance is how many times what the jobs are slowed by counts in prices.
+	// importance is the factor of the jobs' slowdown in prices.
 	importance float64
 
 	loading   float64 // fraction of its own time that each thread is served there
@@ -22,12 +22,12 @@ type slowed struct {
 	hold      hold
 	presence  float64 // fraction of its time that each thread is there, waiting included
 	awake     float64 // fraction of its time for which it is not throttled: all its threads are at once
-	elsewhere float64 // what slower service at other resources adds to its own time
+	elsewhere float64 // time that slower service at other resources adds to its own time
 	inflation float64 // g
 	parts     []float64
 }
 
-// newSlowed returns what of some equal jobs matters to interference with service at a resource.
+// newSlowed returns the inputs of some equal jobs to interference with service at a resource.
 func newSlowed(v loading.Vector, copies, resource int) slowed {
 	s := slowed{vector: v, copies: copies, importance: 1, inflation: 1, threads: 1, awake: 1}
 	if resource < len(v) {
@@ -42,9 +42,9 @@ func newSlowed(v loading.Vector, copies, resource int) slowed {
 	return s
 }
 
-// hold is what a limit on the processor does to a job.
+// hold is the effect of a limit on the processor on a job.
 type hold struct {
-	// least is how long its own time takes at least: its service at the processor over the limit, 0 without one.
+	// least is the least length of its own time: its service at the processor over the limit, 0 without one.
 	least float64
 	// computes reports whether that service is the one that interference slows, so that least grows with it.
 	computes bool
@@ -70,7 +70,7 @@ type interference struct {
 
 	there, others, rest poissonbinomial.Distribution // threads at the processor
 	shared              []pressures                  // by resource, of the threads that share the processor
-	apart               []pressures                  // and of those with cores of their own
+	apart               []pressures                  // and of jobs with cores of their own
 	levels              []level
 	cuts                []float64
 }
@@ -99,7 +99,8 @@ func newInterference(jobs []slowed, servers []int, of, sharing int) *interferenc
 	return x
 }
 
-// spread finds how up to as many other threads are spread over the domains of each resource at which some job presses.
+// spread computes how the other threads, up to the given number, are spread over the domains of each resource at which some
+// job presses.
 func (x *interference) spread(domains []int, others int) {
 	for k := range x.jobs {
 		for i, d := range x.jobs[k].vector {
@@ -117,16 +118,16 @@ func (x *interference) spread(domains []int, others int) {
 }
 
 const (
-	// inflationRounds bounds how often presences are found anew, and inflationTolerance is by how much an inflation may
-	// change in the last round: those that would follow change it by less than half of that, and averaging over who runs
-	// beside whom is off by more.
+	// inflationRounds bounds the number of times that presences are found anew, and inflationTolerance is the largest change
+	// of an inflation in the last round: later rounds would change it by less than half of that, and the error of averaging
+	// over the threads that run together is larger.
 	inflationRounds, inflationTolerance = 30, 3e-3
 )
 
 // settle finds inflations and presences.
 func (x *interference) settle() {
 	x.sum()
-	crowding := x.there.Excess(x.servers) / float64(x.servers) // roughly what a thread waits
+	crowding := x.there.Excess(x.servers) / float64(x.servers) // approximate wait of a thread
 	for k := range x.jobs {
 		s := &x.jobs[k]
 		s.presence = s.present(crowding)
@@ -155,8 +156,8 @@ func (x *interference) round() (change float64) {
 	return change
 }
 
-// present returns the fraction of its time that a thread is at the processor if it waits there for so many times its
-// service, and notes for which it is not throttled.
+// present returns the fraction of its time that a thread is at the processor, given its wait there as a multiple of its
+// service, and records the fraction for which it is not throttled.
 func (s *slowed) present(wait float64) float64 {
 	if s.exclusive {
 		wait = 0
@@ -217,7 +218,8 @@ func (x *interference) lookBeside(s *slowed) (wait float64) {
 // unthrottled returns the presence of a thread while its job is not throttled.
 func (s *slowed) unthrottled() float64 { return min(1, s.presence/s.awake) }
 
-// inflation returns that of a job beside those that [interference.lookBeside] found, and notes which resource adds what to it.
+// inflation returns the inflation of a job beside those that [interference.lookBeside] found, and records the contribution of
+// each resource.
 func (x *interference) inflation(s *slowed) float64 {
 	clear(s.parts)
 	x.levels = x.levels[:0]
@@ -241,7 +243,7 @@ func (x *interference) inflation(s *slowed) float64 {
 	return x.combine(s.parts)
 }
 
-// around returns what a thread of the job finds, after [interference.lookBeside].
+// around returns the surroundings of a thread of the job, after [interference.lookBeside].
 func (x *interference) around(s *slowed) surroundings {
 	if s.exclusive {
 		return surroundings{threads: &x.there, servers: x.servers, own: x.own - 1}
@@ -249,8 +251,8 @@ func (x *interference) around(s *slowed) surroundings {
 	return surroundings{threads: &x.others, servers: x.servers - 1, own: x.own}
 }
 
-// pressing returns the pressures on a thread of the job at a resource: of threads that share servers, and of those that have
-// their own.
+// pressing returns the pressures on a thread of the job at a resource: of threads that share servers, and of threads with
+// servers of their own.
 func (x *interference) pressing(s *slowed, resource int, e *loading.Effect) (shared, apart pressures) {
 	shared, apart = x.shared[resource], x.apart[resource]
 	to := &shared
@@ -264,12 +266,12 @@ func (x *interference) pressing(s *slowed, resource int, e *loading.Effect) (sha
 		to.add(e.Pressure, s.presence, -1)
 	}
 	if to.threads < 0.5 {
-		*to = pressures{} // there is only what rounding left
+		*to = pressures{} // only rounding errors are left
 	}
 	return shared, apart
 }
 
-// combine returns the inflation under the pressures of all resources, and fills in what each adds to it.
+// combine returns the inflation under the pressures of all resources, and fills in the contribution of each.
 func (x *interference) combine(parts []float64) float64 {
 	if len(x.levels) == 0 {
 		return 1

@@ -6,7 +6,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// This file has the distribution of a pressure: of the sum of what the threads press that run at once. See inflation.go.
+// This file has the distribution of a pressure: the sum of the pressures of the threads that run at once. See inflation.go.
 
 // pressures are the sums over threads from which the moments of a pressure are made: of q·u, and of the squares and
 // cubes of q times powers of u.
@@ -15,8 +15,8 @@ type pressures struct {
 	second          [2]float64
 	third           [3]float64
 	threads, bounds float64 // the number of threads that press, and the sum of their pressures
-	// By how much more often threads of one job run at once than if they were independent: sums over its pairs of q²·u², these
-	// times q, and times the first of all of its threads; and over its triples of q³·u³.
+	// The excess probability that threads of one job run at once, over independence: sums over its pairs of q²·u², these times q,
+	// and times the first of all of its threads; and over its triples of q³·u³.
 	pairs, squares, crossed, triples float64
 }
 
@@ -64,7 +64,8 @@ type moments struct {
 	cube   [4]float64
 }
 
-// moments returns those of the pressure of threads that share servers, and of those with servers of their own, as the chances say.
+// moments returns the moments of the pressure of threads that share servers, and of threads with servers of their own, by the
+// chances.
 func (c *chances) moments(s, own *pressures) moments {
 	pairs := s.pairsOf()
 	m := moments{
@@ -100,7 +101,7 @@ func (m *moments) values(q, limit float64) (low, high, chance float64) {
 	return twoValues(mean, max(0, square-mean*mean), cube-3*mean*square+2*mean*mean*mean, limit+q)
 }
 
-// slows returns by how much the pressure makes service slower, by a curve, on average, with one more thread as in values.
+// slows returns the slowdown of service by the pressure, by a curve, on average, with one more thread as in values.
 func (m *moments) slows(c loading.Curve, q, limit float64) float64 {
 	low, high, chance := m.values(q, limit)
 	return (1-chance)*c.Increase(low) + chance*c.Increase(high)
@@ -114,8 +115,8 @@ type level struct {
 	chance    float64
 }
 
-// leastVariance is the variance, in proportion to the square of the mean, below which a pressure is constant: what
-// rounding leaves of it.
+// leastVariance is the variance, in proportion to the square of the mean, below which a pressure counts as constant: the rounding
+// error.
 const leastVariance = 1e-9
 
 // twoValues returns two values from 0 to a limit, and the probability of the second, larger one, that have the given

@@ -8,11 +8,11 @@ func (d Demand) load() throttling.Load {
 }
 
 // Within returns the limit that holds on average where the job has a quota of limit servers, above 0, in each period of
-// [throttling.Period]: what the job uses alone with that quota, if this stops its bursts though it uses less than the limit, and else
-// the limit. That of a demand without a Burst is the limit.
+// [throttling.Period]. If the quota stops the job's bursts although it uses less than the limit, this is the usage of the job alone
+// with that quota; otherwise it is the limit. For a demand without a Burst it is the limit.
 //
-// [Share.Limit] holds on average: with this one the job takes as long alone as the quota makes it take, and is stopped for less
-// where it waits for others.
+// [Share.Limit] holds on average: with this limit the job alone takes as long as with the quota, and is stopped for less where it
+// waits for others.
 func (d Demand) Within(limit float64) float64 {
 	stretch := d.load().Stretch(limit)
 	if uses := d.Loading * float64(d.ThreadCount()); stretch > 1 && uses > 0 {
@@ -21,8 +21,8 @@ func (d Demand) Within(limit float64) float64 {
 	return limit
 }
 
-// LongestStretch returns how many times longer at most a quota of limit servers, above 0, makes what the job takes alone, however long
-// its bursts are, if they are no longer than longest, in seconds; 0 stands for any length.
+// LongestStretch returns the largest factor by which a quota of limit servers, above 0, lengthens the job's time alone, for bursts
+// of any length up to longest, in seconds; 0 stands for any length.
 func (d Demand) LongestStretch(limit, longest float64) float64 {
 	l := d.load()
 	if longest == 0 {

@@ -23,12 +23,12 @@ const (
 
 // Devices are equal devices of a node, such as its GPUs. Each job that uses them is assigned to one of them.
 type Devices struct {
-	// Count is how many there are, from 1 to [MaxDevices].
+	// Count is their number, from 1 to [MaxDevices].
 	Count   int
 	Sharing DeviceSharing
 	// Resource is the index of the resource at which a device serves jobs.
 	Resource int
-	// Effects are the indices of the interference resources of which each device has one. They slow service at Resource.
+	// Effects are the indices of the interference resources that each device has for itself. They slow service at Resource.
 	Effects []int
 }
 
@@ -78,7 +78,7 @@ type Assignments struct {
 	jobs  [][]int // by kind and device
 }
 
-// NewAssignments returns the assignments of no job to devices of these kinds.
+// NewAssignments returns the assignments to devices of the given kinds, without any job.
 func NewAssignments(kinds []Devices) *Assignments {
 	t := &Assignments{kinds: kinds, jobs: make([][]int, len(kinds))}
 	for k, d := range kinds {
@@ -200,8 +200,8 @@ func (v Vector) OnLaterDevice() bool {
 	return slices.ContainsFunc(v, func(d Demand) bool { return d.Device > 1 })
 }
 
-// SplitDevices returns the vectors and the servers of a node on which each device is a resource of its own. Where all jobs are
-// at the first devices it returns its arguments, and no index. All vectors must be valid on a node of these servers.
+// SplitDevices returns the vectors and the servers of a node with each device as a separate resource. Where all jobs are at the
+// first devices it returns its arguments, and no index. All vectors must be valid on a node of these servers.
 func SplitDevices(jobs []Vector, servers []int) (DeviceIndex, []Vector, []int) {
 	if !slices.ContainsFunc(jobs, Vector.OnLaterDevice) {
 		return nil, jobs, servers

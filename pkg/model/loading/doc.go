@@ -1,10 +1,10 @@
-// Package loading holds loading vectors: what a job asks of each resource of a node.
+// Package loading holds loading vectors: the demands of a job at each resource of a node.
 //
-// A [Vector] has one [Demand] for each resource: the fraction of its time that the job spends there (the paper's p),
-// how much it stands in the way of others, what waiting costs it, and its threads. A [Share] is its weight and limit at
-// a resource that is shared by control groups. [Devices] assigns jobs to equal devices of a node, and an [Effect] says
-// how a job presses on, and suffers from, a resource without a queue, such as a cache. [InEffect] bounds what the threads
-// of jobs cost to compute with.
+// A [Vector] has one [Demand] for each resource: the fraction of its time that the job spends there (the paper's p), its
+// pressure on others, its sensitivity to waiting, and its threads. A [Share] is its weight and limit at a resource that
+// is shared by control groups. [Devices] assigns jobs to equal devices of a node, and an [Effect] says how a job presses
+// on, and suffers from, a resource without a queue, such as a cache. [InEffect] bounds the cost of computing with the
+// threads of jobs.
 //
-// The package validates and scales vectors; package contention predicts what they do to each other.
+// The package validates and scales vectors; package contention predicts how they slow each other down.
 package loading

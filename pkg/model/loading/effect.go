@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// Effect is what a job has to do with an interference resource: one that is shared without a queue, such as a
-// last-level cache, memory bandwidth or the units of a core. A job that presses there makes the service of others at
-// the processor slower; none waits.
+// Effect is a job's demand at an interference resource: one that is shared without a queue, such as a last-level cache,
+// memory bandwidth or the units of a core. A job that presses there makes the service of others at the processor slower;
+// none waits.
 //
 // An effect slows service at one resource of a node, commonly the processor. A job presses while it runs there, on the
 // jobs that run at the same time in the same domain; see [Predict]. The number of servers of an interference resource is
@@ -15,10 +15,10 @@ import (
 // Pressure and sensitivity are measured as in Mars et al., "Bubble-Up", MICRO 2011: beside a standard job whose
 // pressure at full intensity is 1.
 type Effect struct {
-	// Pressure is how much each thread of the job presses while it runs, in units of the standard job, from 0 to
+	// Pressure is the pressure of each thread of the job while it runs, in units of the standard job, from 0 to
 	// [MaxPressure].
 	Pressure float64
-	// Curve is by how much service is slower under pressure. Nil is a job that nothing slows down.
+	// Curve is the slowdown of service under pressure. Nil is a job that nothing slows down.
 	Curve Curve
 	// Of is the index of the resource whose service the effect slows, one with a queue: by default the first, by
 	// convention the processor. Only jobs that agree on it press on each other there.
@@ -33,7 +33,7 @@ type Effect struct {
 const (
 	// MaxPressure bounds the pressure of one thread: a thousand standard jobs.
 	MaxPressure = 1000
-	// MaxInflation bounds by how much service is slower under pressure.
+	// MaxInflation bounds the slowdown of service under pressure.
 	MaxInflation = 1000
 )
 
@@ -51,7 +51,7 @@ type Point struct {
 // At returns the inflation under a pressure of at least 0, in O(log n) time for n points.
 func (c Curve) At(pressure float64) float64 { return 1 + c.Increase(pressure) }
 
-// Increase returns the inflation less 1: by how much service takes longer under a pressure of at least 0.
+// Increase returns the inflation less 1, the relative growth of service time, under a pressure of at least 0.
 func (c Curve) Increase(pressure float64) float64 {
 	if len(c) == 0 || pressure <= 0 {
 		return 0

@@ -2,9 +2,9 @@ package loading
 
 import "slices"
 
-// This file bounds what the threads of jobs cost to compute with, whatever their vectors say: see [InEffect].
+// This file bounds the cost of computing with the threads of jobs, for any vectors: see [InEffect].
 
-// Of one job as many threads count at a resource of a node as either of these says.
+// The number of a job's threads that count at a resource of a node is the larger of these two.
 const (
 	MinThreadsInEffect = 32
 	ThreadsPerServer   = 4 // times the servers
@@ -22,9 +22,9 @@ const (
 //   - of all jobs together as many as can be computed with in a few milliseconds, 1448 at one busy resource, and in some seconds
 //     where they share it by weights ([PredictSharing]): those with the most threads give them up, and each keeps one.
 //
-// Threads that count stand for those that do not: each presses as many times harder, and is there for as much longer, as far as
-// a thread can that has only one life. So up to there the job presses on the others as hard as before; beyond it more threads
-// than that would only wait for each other. Servers are those of each resource; the vectors must be valid for them.
+// Each thread that counts stands for several: it presses harder by that factor, and is present for longer by that factor, up to
+// all of its time. Up to there the job presses on the others as hard as before; beyond it, more threads would only wait for each
+// other. Servers are those of each resource; the vectors must be valid for them.
 func InEffect(jobs []Vector, servers []int) []Vector {
 	return ReduceAll(jobs, ThreadLimits(jobs, servers))
 }
@@ -47,7 +47,7 @@ func ReduceAll(jobs []Vector, limits []int) []Vector {
 	return reduced
 }
 
-// ThreadLimits returns how many threads of one job count at each resource.
+// ThreadLimits returns the number of threads of one job that count at each resource.
 func ThreadLimits(jobs []Vector, servers []int) []int {
 	limits := make([]int, len(servers))
 	for i, c := range servers {
@@ -123,5 +123,5 @@ func (v Vector) Reduced(limits []int) Vector {
 	return w
 }
 
-// standsFor returns how many threads of the job each of those stands for that count.
+// standsFor returns the number of the job's threads for which each thread that counts stands.
 func (d Demand) standsFor(limit int) float64 { return float64(d.ThreadCount()) / float64(limit) }

@@ -22,8 +22,8 @@ func TestAllThreadsOfOrdinaryJobsCount(t *testing.T) {
 	})
 }
 
-// What a job presses with the threads that count is what it presses with all, as far as that number can press, and it asks for no
-// less of what it waits for; vectors stay valid, and no job loses its last thread.
+// The threads that count press as hard as all threads do, up to the maximum for their number, and the sensitivity is no less;
+// vectors stay valid, and no job loses its last thread.
 func TestThreadsThatCountStandForTheOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := modeltest.DrawServers(t, 3, 2000)

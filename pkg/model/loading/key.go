@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// AppendKey appends what distinguishes a vector from another.
+// AppendKey appends a key that distinguishes the vector from others.
 func (v Vector) AppendKey(key []byte) []byte {
 	key = v.AppendQueueKey(key)
 	for i, d := range v {
@@ -16,7 +16,7 @@ func (v Vector) AppendKey(key []byte) []byte {
 	return key
 }
 
-// AppendQueueKey appends what distinguishes a vector from another in a queue.
+// AppendQueueKey appends a key that distinguishes the vector from others in a queue.
 func (v Vector) AppendQueueKey(key []byte) []byte {
 	for i, d := range v {
 		if !d.Idle() {
@@ -32,7 +32,7 @@ func (d Demand) appendKey(key []byte, resource int) []byte {
 	return binary.AppendUvarint(key, uint64(d.ThreadCount()))
 }
 
-// appendKey appends what distinguishes an effect from another.
+// appendKey appends a key that distinguishes the effect from others.
 func (e *Effect) appendKey(key []byte) []byte {
 	key = binary.AppendUvarint(AppendFloat(AppendFloat(key, e.Pressure), e.Exclusive), uint64(e.Of))
 	for _, p := range e.Curve {

@@ -2,15 +2,15 @@ package loading
 
 // Share is a job's entitlement to a resource that is shared by weights and limits. The zero value is one of weight 1.
 type Share struct {
-	// Weight is what the job gets in proportion to among its siblings, finite and above 0; 0 means 1. Its threads
-	// share it.
+	// Weight is the job's weight among its siblings: it gets a part in proportion to it. Finite and above 0; 0 means 1.
+	// Its threads share it.
 	Weight float64
-	// Limit is how many servers the job may use on average, finite and at least 0; 0 means no limit. It is a quota for
-	// periods that are long beside bursts: a job that would use less is not held back, and one that would use more is
-	// throttled until it does not.
+	// Limit is the number of servers that the job may use on average, finite and at least 0; 0 means no limit. It is a
+	// quota for periods that are long in relation to bursts: a job that would use less is not held back, and one that
+	// would use more is throttled until it does not.
 	Limit float64
-	// Burst is how long the job is served there per visit, on average, in a unit that is the same for all jobs; 0
-	// means 1. It matters where weights are unequal.
+	// Burst is the mean service time of a visit there, in a unit that is the same for all jobs; 0 means 1. It matters
+	// where weights are unequal.
 	Burst float64
 	// Group is the job's group in the tree of shares.
 	Group int
@@ -32,8 +32,8 @@ func (d Demand) ThreadWeight(weight float64) float64 {
 // MinLimit is the smallest limit that counts, so that no time is infinite.
 const MinLimit = 1e-9
 
-// Limited returns what a vector is with a limit at a resource, where the threads of one job do not wait for each other,
-// and which fraction of its time alone the job is throttled.
+// Limited returns the vector under a limit at a resource, where the threads of one job do not wait for each other, and
+// the fraction of its time alone for which the job is throttled.
 func (v Vector) Limited(resource int, limit float64) (limited Vector, throttled float64) {
 	if limit == 0 || resource < 0 || resource >= len(v) {
 		return v, 0
@@ -46,7 +46,7 @@ func (v Vector) Limited(resource int, limit float64) (limited Vector, throttled 
 	return v.Stretched(stretch), 1 - 1/stretch
 }
 
-// Stretched returns what a vector is when the own time is stretched by idle time.
+// Stretched returns the vector of a job whose own time is stretched by idle time.
 func (v Vector) Stretched(stretch float64) Vector {
 	w := make(Vector, len(v))
 	for i, d := range v {

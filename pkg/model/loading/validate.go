@@ -21,8 +21,8 @@ func (e *DemandError) Error() string {
 	return fmt.Sprintf("resource %d: %s: %v %s", e.Resource, e.Field, e.Value, e.Rule)
 }
 
-// sumTolerance is how far above 1 the loadings of a vector may add up: decimal
-// fractions such as 0.58 and 0.42 are not exact in binary.
+// sumTolerance is the allowed excess over 1 of the sum of a vector's loadings: decimal fractions such as 0.58 and
+// 0.42 are not exact in binary.
 const sumTolerance = 1e-9
 
 // Validate returns nil, or a [DemandError] for the first rule that v breaks:

@@ -13,7 +13,7 @@ const (
 	MaxServers = 1 << 14
 )
 
-// Demand is what one job asks of one resource.
+// Demand is a job's demand at one resource.
 type Demand struct {
 	// Loading is the fraction of the job's own time that each thread of it spends at
 	// the resource, from 0 to 1: the paper's p_i.
@@ -22,20 +22,18 @@ type Demand struct {
 	// resource, from 0 to 1: how much the job stands in their way. Equal to
 	// Loading unless measured otherwise; see [Symmetric].
 	Pressure float64
-	// Sensitivity is what waiting there costs the job, from 0 to 1: by how much a
-	// job dilates it that is always at the resource. It is less than the loading
-	// where the job waits for less than a whole service of the other. Zero means
-	// Loading; it counts only where there is a loading.
+	// Sensitivity is the cost of waiting there to the job, from 0 to 1: its dilation less 1 beside a job that is always at the
+	// resource. It is less than the loading where the job waits for less than a whole service of the other. Zero means Loading; it
+	// counts only where there is a loading.
 	Sensitivity float64
-	// Threads is how many threads of the job use the resource at once. Each is
-	// as much a job to the others, and to its siblings, as a job of its own.
-	// Zero means one.
+	// Threads is the number of threads of the job that use the resource at once. Each acts on the others, and on its siblings, like
+	// a separate job. Zero means one.
 	Threads int
-	// Burst is for how long a thread is served there at a time, on average, in seconds, finite and at least 0; 0 where it is not
+	// Burst is the mean time for which a thread is served there at a time, in seconds, finite and at least 0; 0 where it is not
 	// known. It counts where a quota stops the threads: see [Demand.Within].
 	Burst float64
-	// Effect is what the job has to do with the resource if it is shared without a queue. Loading, Pressure and
-	// Sensitivity are then 0, and Threads counts for [Effect.Exclusive] only. Nil at resources with a queue.
+	// Effect is the job's demand at a resource that is shared without a queue. Loading, Pressure and Sensitivity are then 0, and
+	// Threads counts for [Effect.Exclusive] only. Nil at resources with a queue.
 	Effect *Effect
 	// Device is the number, from 1 to [MaxDevices], of the device that the job is assigned to where a node has several
 	// equal ones: jobs that are assigned to different devices do not meet at the resource. Servers are those of one device. Zero, like
@@ -63,11 +61,11 @@ func (d Demand) ThreadCount() int { return max(d.Threads, 1) }
 // Idle reports whether the job does not use the resource.
 func (d Demand) Idle() bool { return d.Loading == 0 && d.Pressure == 0 }
 
-// Vector holds a job's demand at each resource, in the order of the node's
-// servers. It may be shorter than that list: what is missing is zero.
+// Vector holds a job's demand at each resource, in the order of the node's servers. It may be shorter than that list: missing
+// demands are zero.
 type Vector []Demand
 
-// ThreadsAt returns how many threads of the job use a resource at once, at least one.
+// ThreadsAt returns the number of threads of the job that use a resource at once, at least one.
 func (v Vector) ThreadsAt(resource int) int {
 	if resource >= len(v) {
 		return 1

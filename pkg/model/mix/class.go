@@ -14,12 +14,12 @@ type JobType struct {
 	Name string
 	// Vector is the loading vector, as measured on a node of speed 1.
 	Vector loading.Vector
-	// Weight is what the job gets in proportion to where jobs want more of the processor than there is, finite and
-	// at least 0; 0 means 1. Its threads share it.
+	// Weight is the job's weight where jobs want more of the processor than there is: the job gets a part in
+	// proportion to it. Finite and at least 0; 0 means 1. Its threads share it.
 	Weight float64
-	// Limit is how many servers of the processor the job may use on average, finite and at least 0; 0 means no limit.
-	// A job that needs more is stretched by that even if it is alone: it is part of its neutral time, and no
-	// contention.
+	// Limit is the number of servers of the processor that the job may use on average, finite and at least 0; 0 means
+	// no limit. A job that needs more is stretched by that even if it is alone: it is part of its neutral time, and
+	// no contention.
 	Limit float64
 }
 
@@ -37,15 +37,14 @@ func (t *JobType) validateShare() error {
 	return nil
 }
 
-// NodeClass is a class of nodes: what equal nodes have in common.
+// NodeClass is a class of equal nodes.
 type NodeClass struct {
 	// Servers holds the number of servers of each resource; they must satisfy
 	// [ValidateServers].
 	Servers []int
-	// Speeds holds how fast each resource serves, relative to the nodes that
-	// loading vectors and own times are of, finite and above 0. Idle time
-	// passes at the same speed everywhere. It may be shorter than Servers: what
-	// is missing is 1.
+	// Speeds holds the speed of each resource, relative to the nodes that loading vectors and own times refer to,
+	// finite and above 0. Idle time passes at the same speed everywhere. It may be shorter than Servers: missing
+	// entries are 1.
 	Speeds []float64
 	// Processor is the index of the resource that is shared by the weights and limits of jobs, which count at no
 	// other; −1 where all resources are shared equally.
@@ -71,9 +70,8 @@ func (c NodeClass) Validate() error {
 	return nil
 }
 
-// On returns what a vector is on the nodes of the class, and by how much the
-// own time is stretched there: with p the loadings, s the speeds and Z = 1 −
-// Σ p_i the idle time,
+// On converts a vector to the nodes of the class, and returns the stretch of the own time there: with p the loadings,
+// s the speeds and Z = 1 − Σ p_i the idle time,
 //
 //	stretch = Z + Σ p_i/s_i,   p'_i = p_i/(s_i·stretch)
 func (c NodeClass) On(v loading.Vector) (scaled loading.Vector, stretch float64) {

@@ -2,6 +2,6 @@
 // weights are unequal.
 //
 // [Mixes] caches the mixes on the nodes of a class, and a [Mix] gives dilations, utilizations and prices. [Running] follows
-// how much of each job is left while mixes change, and [Completions] says when jobs that start at given times complete.
-// [EstimateSharing] approximates what package contention predicts for jobs of unequal weights.
+// the remaining work of each job while mixes change, and [Completions] computes when jobs that start at given times
+// complete. [EstimateSharing] approximates package contention's predictions for jobs of unequal weights.
 package mix

@@ -19,8 +19,8 @@ func busyThreads(threads int) loading.Vector {
 	return loading.Vector{{Loading: 1, Pressure: 1, Threads: threads}}
 }
 
-// equalParts returns the dilations of jobs that never rest and have an equal claim on some servers: each gets as many as the next,
-// but for those that cannot use as many, whose rest goes to the others.
+// equalParts returns the dilations of jobs that never rest and share some servers equally: each gets an equal part, except jobs
+// that cannot use theirs, whose rest goes to the others.
 func equalParts(threads []int, servers int) []float64 {
 	dilations := make([]float64, len(threads))
 	left, wanting := float64(servers), len(threads)
@@ -45,7 +45,7 @@ func equalParts(threads []int, servers int) []float64 {
 	return dilations
 }
 
-// equalDilations returns the dilations of jobs with an equal claim on the first resource, by each way to find them.
+// equalDilations returns, by method, the dilations of jobs that share the first resource equally.
 func equalDilations(t fataler, jobs []loading.Vector, servers []int) map[string][]float64 {
 	t.Helper()
 	sharing := contention.EqualShares(0, len(jobs))
@@ -125,8 +125,8 @@ func TestEqualJobsThatNeverRestGetEqualParts(t *testing.T) {
 	})
 }
 
-// By threads one job would wait for as long as the other's fifteen need half of two servers. By jobs it has a server, and the price
-// is what these wait longer: 15 if all is exact.
+// With equal shares of threads the small job would wait while the large job's fifteen threads need half of two servers. With equal
+// shares of jobs it has a server, and the price is the extra wait of the fifteen: 15 if all is exact.
 func TestAPriceOfEqualJobsIsByJob(t *testing.T) {
 	t.Parallel()
 	one, many := price.NewShareCandidate(busyThreads(1), 0, loading.Share{}), price.NewSharedLoad([]int{2}, 0)
@@ -140,7 +140,7 @@ func TestAPriceOfEqualJobsIsByJob(t *testing.T) {
 	}
 }
 
-// Jobs are done when equal parts say: the small one after 10 s of its own server, the large one of what is left.
+// Jobs complete at the times that equal parts give: the small one after 10 s on its own server, the large one on the rest.
 func TestEqualJobsAreDoneByJob(t *testing.T) {
 	t.Parallel()
 	runs := []mix.Run{{Neutral: 10, Vector: busyThreads(1)}, {Neutral: 75, Vector: busyThreads(15)}}
@@ -148,7 +148,7 @@ func TestEqualJobsAreDoneByJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In 10 s beside the other the large one gets done what takes 5 s alone.
+	// In 10 s beside the small job the large one completes 5 s of its work alone.
 	for j, want := range []float64{10, 80} {
 		if math.Abs(ends[j]/want-1) > 0.01 {
 			t.Errorf("done at %v, want 10 and 80", ends)

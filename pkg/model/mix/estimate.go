@@ -8,8 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// estimateOptions let the Linearizer settle to a hundredth, which is below what the estimate is off by otherwise, and solve
-// exactly only what is small.
+// estimateOptions let the Linearizer stop at a tolerance of a hundredth, below the other errors of an estimate, and use the
+// exact solver for small networks only.
 var estimateOptions = queueing.Options{ExactSteps: 1 << 12, Tolerance: 1e-2}
 
 // EstimateSharing returns about the dilations that [PredictSharing] returns, commonly more than ten times sooner where weights

@@ -39,13 +39,13 @@ func sharedNode(r *rand.Rand, limits bool) (jobs []loading.Vector, servers []int
 	return jobs, servers, sharing
 }
 
-// What counts is the job that fares worst, on nodes that are neither idle nor overloaded: estimates are for finding those
-// where no job is dilated more than it may be.
+// The test looks at the largest dilation of a node, on nodes neither idle nor overloaded: estimates serve to find nodes where
+// no job is dilated beyond its limit.
 func TestEstimatesAreNearPredictions(t *testing.T) {
 	t.Parallel()
 	for _, limits := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(3, 1))
-		var ratios []float64 // of what dilations are above 1
+		var ratios []float64 // of dilations less 1
 		for len(ratios) < 50 {
 			jobs, servers, sharing := sharedNode(r, limits)
 			estimates, err := mix.EstimateSharing(jobs, servers, sharing)

@@ -53,9 +53,9 @@ func TestALimitIsPartOfTheNeutralTime(t *testing.T) {
 	}
 }
 
-// A CPU-bound job that may use 0.25 of the processor is there for a quarter of its time, and for longer where it waits, as it
-// is throttled for less then. So the other waits longer than beside a
-// job that computes for a quarter of its time, and less than beside one without a limit.
+// A CPU-bound job with a limit of 0.25 of the processor is there for a quarter of its time, and for longer where it waits,
+// since it is then throttled for less. So the other job waits longer than beside a job that computes for a quarter of its
+// time, and less than beside one without a limit.
 func TestAJobThatIsHeldBackIsInTheWayForLess(t *testing.T) {
 	t.Parallel()
 	held, free := &mix.JobType{Vector: loading.Loadings(1), Limit: 0.25}, &mix.JobType{Vector: loading.Loadings(0.5)}

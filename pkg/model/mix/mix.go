@@ -14,11 +14,10 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Mixes predicts the mixes of jobs that occur on the nodes of one class, each mix
-// once: dilations depend on nothing but the loading vectors that are there (for
-// jobs that are one of a kind, scaling the demands of one changes no queue), so a
-// replay of a million jobs meets the same few mixes again and again. Going from a
-// mix to the next, when a job comes or goes, is looking up a pointer.
+// Mixes predicts the mixes of jobs that occur on the nodes of one class, each mix once: dilations
+// depend only on the loading vectors present (for types with a single job, scaling its demands
+// changes no queue), so a replay of a million jobs meets the same few mixes again and again. When a
+// job starts or ends, finding the next mix is one pointer lookup.
 //
 // Mixes is not safe for concurrent use.
 type Mixes struct {
@@ -38,17 +37,17 @@ type Mixes struct {
 	list    []threadClass   // scratch
 }
 
-// localType is what a type of jobs is on the nodes of the class.
+// localType is a type of jobs, converted to the nodes of the class.
 type localType struct {
 	*JobType
 	number    int    // among the types, in the order in which they were met
-	key       string // what distinguishes its vector
+	key       string // identifies its vector
 	vector    loading.Vector
 	weight    float64 // of a thread at the processor; 0 if it is never there
 	stretch   float64
 	slack     float64        // fraction of its time alone on the node that its limit holds it back for: less once it waits
 	alone     float64        // see Alone
-	network   queueing.Class // what it is in a closed network, without copies
+	network   queueing.Class // its class in a closed network, without copies
 	candidate *price.Candidate
 }
 
@@ -98,8 +97,8 @@ func (m *Mixes) ordered(parts []part) *Mix {
 // worth about 200 bytes.
 func (m *Mixes) Size() int { return m.size }
 
-// Forget drops all mixes and types. A mix that is still in use must be replaced
-// by what [Mixes.Recall] returns for it, or it keeps all that is forgotten.
+// Forget drops all mixes and types. A mix that is still in use must be replaced by the result of
+// [Mixes.Recall] for it; otherwise it keeps the dropped mixes in memory.
 func (m *Mixes) Forget() {
 	m.types, m.mixes, m.size = map[*JobType]*localType{}, map[string]*Mix{}, 0
 	m.walk = walk{}
@@ -120,12 +119,12 @@ func (m *Mixes) Recall(before *Mix) *Mix {
 // nothing.
 func (m *Mixes) Err() error { return m.err }
 
-// Stretch returns how many times a type's own time on a node of speed 1 its neutral
-// time on the nodes of the class is: 1 where they have speed 1, and a server for each
-// thread, and the type needs no more than its limit.
+// Stretch returns the ratio of a type's neutral time on the nodes of the class to its own time on a
+// node of speed 1: 1 where they have speed 1, and a server for each thread, and the type needs no
+// more than its limit.
 func (m *Mixes) Stretch(t *JobType) float64 { return m.local(t).stretch }
 
-// local returns what a type is here.
+// local returns the type converted to these nodes.
 func (m *Mixes) local(t *JobType) *localType {
 	if l, ok := m.types[t]; ok {
 		return l
@@ -133,7 +132,7 @@ func (m *Mixes) local(t *JobType) *localType {
 	l := &localType{JobType: t, number: len(m.types), key: string(t.Vector.AppendKey(nil)), stretch: 1, alone: 1}
 	vector := t.Vector
 	for last := len(vector) - 1; last >= len(m.class.Servers) && vector[last].Idle(); last-- {
-		vector = vector[:last] // no job needs what is not there
+		vector = vector[:last] // no job has a demand at the missing resources
 	}
 	if err := vector.ValidateOn(m.class.Servers); err != nil {
 		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
@@ -170,8 +169,8 @@ func (m *Mixes) local(t *JobType) *localType {
 	return l
 }
 
-// compare puts types in order by what they are, so that the numbers that come out
-// do not depend, not even in the last digit, on which type was met first.
+// compare orders types by their content, so that no result, not even its last digit, depends on
+// which type was met first.
 func (l *localType) compare(other *localType) int {
 	return cmp.Or(strings.Compare(l.key, other.key), cmp.Compare(l.weight, other.weight), cmp.Compare(l.number, other.number))
 }
@@ -333,8 +332,8 @@ func (x *Mix) MaxUtilization() float64 {
 	return x.busiest
 }
 
-// Price returns ΔW ≥ 0, by how much the total wait of the node would grow, to
-// first order, with one more job of a type: see [Prices.Of].
+// Price returns ΔW ≥ 0, the growth of the node's total wait, to first order, with one more job of a
+// type: see [Prices.Of].
 func (x *Mix) Price(t *JobType) float64 {
 	l := x.of.local(t)
 	if l.candidate == nil {
@@ -346,7 +345,7 @@ func (x *Mix) Price(t *JobType) float64 {
 	return x.prices.Of(l.candidate)
 }
 
-// load returns what the jobs add up to, with shares only where those of threads may differ.
+// load returns the load of the jobs, with shares only where those of threads may differ.
 func (x *Mix) load() *price.Load {
 	class := &x.of.class
 	load := price.NewLoad(class.Servers)
@@ -443,8 +442,7 @@ func waitsForOthers(classes []class, solution *queueing.Solution, c int) bool {
 	return false
 }
 
-// solution is how jobs of each class fare, as [Predict] has it, or nil if there was an
-// error.
+// solution solves the jobs of each class, as [Predict] does, or returns nil after an error.
 func (x *Mix) solution(classes []class) *queueing.Solution {
 	m := x.of
 	if m.err != nil {

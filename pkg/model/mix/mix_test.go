@@ -27,7 +27,7 @@ func newMixes(t testing.TB, class mix.NodeClass, options queueing.Options) *mix.
 	return mixes
 }
 
-// drawn is a class of nodes, types of jobs, and jobs of these.
+// drawn is a class of nodes, types of jobs, and jobs of those types.
 type drawn struct {
 	class mix.NodeClass
 	types []*mix.JobType
@@ -52,7 +52,7 @@ func draw(t *rapid.T) drawn {
 	return d
 }
 
-// vectors returns the jobs as they are on nodes of the class.
+// vectors returns the jobs converted to nodes of the class.
 func (d drawn) vectors() []loading.Vector {
 	vectors := make([]loading.Vector, len(d.jobs))
 	for j, job := range d.jobs {

@@ -5,10 +5,10 @@ import (
 	"loadline.dev/loadline/pkg/model/interference"
 )
 
-// This file is about mixes of jobs of which some make the service of others slower: see [Effect].
+// This file handles mixes in which some jobs slow down the service of others: see [Effect].
 
-// inflate replaces the types of some classes by what they are with service as slow as it is among the others, and
-// returns by how much longer each takes for that reason, besides what it waits; nil where nothing interferes.
+// inflate replaces the types of some classes by those with inflated service, and returns the factor by which the
+// time of each grows for that reason, besides waiting; nil where nothing interferes.
 func (x *Mix) inflate(classes []class) (slowing []float64) {
 	m := x.of
 	if m.err != nil || !m.interferes {
@@ -28,7 +28,7 @@ func (x *Mix) inflate(classes []class) (slowing []float64) {
 	return slowing
 }
 
-// inflated returns what a type is with service that is so much slower, and by how much longer that takes alone.
+// inflated returns a type with its service inflated, and the factor by which its time alone grows.
 func (m *Mixes) inflated(t *localType, f *interference.Inflation) (*localType, float64) {
 	slow := *t
 	stretch := f.Stretch(false) / f.Stretch(true)
@@ -55,7 +55,7 @@ func (m *Mixes) inflated(t *localType, f *interference.Inflation) (*localType, f
 	return &slow, max(1, stretch*held*slow.alone/before)
 }
 
-// slow multiplies the dilations of classes by what they take longer because of interference.
+// slow multiplies the dilations of classes by their slowdown by interference.
 func (x *Mix) slow(classes []class, slowing []float64) {
 	for c, by := range slowing {
 		for k := classes[c].first; k < classes[c].end; k++ {

@@ -58,9 +58,9 @@ func (x *Mix) used(class class, k, resource int) float64 {
 // overfull is by which fraction a processor may be used by more than it has, as rounding leaves it.
 const overfull = 1e-10
 
-// conserve has jobs use less of the processor where they would use more than there is, which other resources and the errors of
-// the solution bring about: each gives up the same part of what it would use above its guaranteed share, with which a job takes as
-// long as slowest says. What is guaranteed to all is no more than there is.
+// conserve reduces the processor usage of jobs that together would use more than there is, which other resources and the errors of
+// the solution can cause: each gives up the same part of its usage above its guaranteed share. With the guaranteed share a job
+// takes as long as slowest says. The guaranteed shares add up to no more than there is.
 func (x *Mix) conserve(classes []class, solution *queueing.Solution, slowest []float64) {
 	at := x.of.class.Processor
 	there, used, guaranteed := 0.0, 0.0, 0.0
@@ -79,7 +79,7 @@ func (x *Mix) conserve(classes []class, solution *queueing.Solution, slowest []f
 	if used <= there || used <= guaranteed {
 		return
 	}
-	kept := max(0, there-guaranteed) / (used - guaranteed) // of what is used above that
+	kept := max(0, there-guaranteed) / (used - guaranteed) // of the usage above that
 	for _, class := range classes {
 		for k := class.first; k < class.end && class.vector.Uses(at); k++ {
 			p := &x.parts[k]
@@ -89,15 +89,15 @@ func (x *Mix) conserve(classes []class, solution *queueing.Solution, slowest []f
 	}
 }
 
-// slowest returns the dilation of jobs that take that long, no less than what they are dilated.
+// slowest returns the dilation of jobs with the given response, at least their present dilation.
 func (p *part) slowest(class class, response float64) float64 {
 	return max(p.dilation, response/class.alone)
 }
 
-// weigh returns how long a job of each part takes, in own times without what its limit holds it back, where weights differ
-// or limits hold jobs back: what the solution for equal shares says, corrected by what weights and limits change. At the
-// processor that is by how much they stretch a job's time there; at the other resources a job is met the less often the
-// longer it takes. It also returns how long a job would take if it never had more than its guaranteed share.
+// weigh returns the response of a job of each part, in own times without throttling, where weights differ or limits throttle jobs:
+// the solution for equal shares, corrected for weights and limits. At the processor the correction is the stretch of a job's time
+// there; at the other resources, a job that takes longer is present less often. It also returns the response of a job that never
+// gets more than its guaranteed share.
 func (x *Mix) weigh(classes []class, solution *queueing.Solution) (responses, slowest []float64) {
 	at := x.of.class.Processor
 	equal, weighted, most := x.of.sharing.stretches(x.of.class.Servers[at], x.threadClasses(classes, solution))
@@ -156,7 +156,7 @@ func (x *Mix) threadClasses(classes []class, solution *queueing.Solution) []thre
 	return list
 }
 
-// meet adds to the responses what changes at a resource other than the processor when jobs come there at other paces,
+// meet adds to the responses the change at a resource other than the processor when the arrival rates of jobs there change,
 // relative to those of the solution.
 func (x *Mix) meet(classes []class, solution *queueing.Solution, i int, responses, paces []float64) {
 	total, paced := 0.0, 0.0

@@ -96,7 +96,7 @@ func TestEqualWeightsOfSingleThreadsChangeNoDigitOfAMix(t *testing.T) {
 	})
 }
 
-// Jobs press as long as they are there, so that no processor is more than full.
+// Jobs press for as long as they are present, so that no processor is more than full.
 func TestNoProcessorDoesMoreThanItCan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,8 +184,8 @@ func TestMixesAreCloseToTheExactSolution(t *testing.T) {
 	}
 }
 
-// What a replay takes in microseconds is close to what [contention.PredictSharing] finds in milliseconds. Without this
-// agreement a prediction of a node and a replay of it would tell people two things.
+// A replay's result, in microseconds, is close to that of [contention.PredictSharing], in milliseconds. Otherwise the
+// prediction of a node and a replay of it would contradict each other.
 func TestMixesAgreeWithSharing(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]float64{"weights": 0.015, "limits": 0.012, "weights and limits": 0.025, "threads": 0.025} {

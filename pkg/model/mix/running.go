@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Running is the jobs that run on one node and how much of each is left to do.
-// While no job comes or goes, each progresses at 1/λ of its neutral speed, λ its
-// dilation in the mix: an epoch. It knows durations only; when it is, the caller
-// knows. It is not safe for concurrent use.
+// Running holds the jobs that run on one node and the remaining work of each. While no job starts
+// or ends (an epoch), each progresses at 1/λ of its neutral speed, λ its dilation in the mix. It
+// holds durations only; the caller keeps the clock. It is not safe for concurrent use.
 type Running struct {
 	mix *Mix
 	// In the order of the parts of the mix.
@@ -31,8 +30,8 @@ func (r *Running) Mix() *Mix { return r.mix }
 // none runs.
 func (r *Running) Next() float64 { return r.next }
 
-// Start starts a job: its type, its own time on a node of speed 1, at least 0, and a
-// number by which the caller knows it.
+// Start starts a job with its type, its own time on a node of speed 1, at least 0, and the caller's
+// number for it.
 func (r *Running) Start(t *JobType, own float64, id int) {
 	r.insert(t, own*r.mix.of.Stretch(t), id)
 	r.look()
@@ -98,7 +97,7 @@ func (r *Running) Left(after float64) float64 {
 	return sum
 }
 
-// CopyFrom makes r what other is. Both go their own ways from then on.
+// CopyFrom makes r an independent copy of other.
 func (r *Running) CopyFrom(other *Running) {
 	r.mix, r.next = other.mix, other.next
 	r.left = append(r.left[:0], other.left...)

@@ -33,7 +33,7 @@ func TestRunningJobsProgressByTheirDilations(t *testing.T) {
 	}{
 		{0, 8, 19, nil},      // the two at the cpu take twice as long as alone
 		{2, 6, 15, nil},      // 3 + 7 + 5
-		{6, 1, 3, []int{1}},  // 0 + 1 + 2: from now on nobody waits
+		{6, 1, 3, []int{1}},  // 0 + 1 + 2: from now on no job waits
 		{1, 1, 1, []int{2}},  // 0 + 1
 		{0.5, 0.5, 0.5, nil}, // alone
 		{0.5, math.Inf(1), 0, []int{3}},

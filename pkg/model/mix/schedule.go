@@ -112,8 +112,8 @@ func jobTypes(runs []Run) []*JobType {
 	return types
 }
 
-// CompletionsSharing returns what [CompletionsBy] does for jobs that share one resource by weights and limits: it holds
-// the share of each run. Each start and completion takes a solution, unless all share it alike as jobs of one thread.
+// CompletionsSharing returns the same as [CompletionsBy] for jobs that share one resource by weights and limits: sharing holds
+// the share of each run. Each start and completion takes a solution, unless all share the resource alike as jobs of one thread.
 func CompletionsSharing(runs []Run, servers []int, sharing contention.Sharing, options queueing.Options) ([]float64, error) {
 	if len(sharing.Shares) != len(runs) {
 		return nil, fmt.Errorf("shares: %d for %d runs", len(sharing.Shares), len(runs))

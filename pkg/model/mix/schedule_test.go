@@ -116,8 +116,8 @@ func TestCompletionsRefuseBadInput(t *testing.T) {
 	}
 }
 
-// Four equal jobs that are nothing but at the CPU take four times as long, whoever
-// computes it; mixed ones are told apart by the solvers.
+// Four equal jobs that use only the CPU take four times as long by every solver; mixed jobs
+// distinguish the solvers.
 func TestCompletionsFollowTheSolver(t *testing.T) {
 	cpu := loading.Loadings(1)
 	for _, solver := range []queueing.Solver{queueing.Auto, queueing.FirstOrder, queueing.Schweitzer, queueing.Linearizer, queueing.Exact} {
@@ -138,15 +138,15 @@ func TestCompletionsFollowTheSolver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j, want := range []float64{7.69, 12.67} { // as printed
+	for j, want := range []float64{7.69, 12.67} { // reset makes room for some classes, and finds the least share of each.
 		if math.Abs(got[j]-want) > 0.01 {
 			t.Errorf("J%d completes at %.4f, want %.2f", j+1, got[j], want)
 		}
 	}
 }
 
-// By the definition, with no cache and no shortcut: predict the mix, go on to the
-// next event, take off what has been done.
+// The definition, with no cache and no shortcut: predict the mix, go on to the next event, subtract
+// the work done.
 func TestCompletionsFollowTheirDefinition(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

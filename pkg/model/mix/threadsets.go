@@ -6,12 +6,12 @@ import "math"
 // scratch memory.
 type threadSets struct {
 	chance []float64   // of each set
-	terms  [][]float64 // of each class, by the number of its threads that are there: what the logarithm of the chance has of it
+	terms  [][]float64 // by class and by the number of its threads present: its part of the logarithm of the probability
 	there  []int       // threads of each class in a set
 	share  []float64   // of a thread of each class in a set
 }
 
-// maxSets is up to how many sets are looked at one by one.
+// maxSets is the largest number of sets that are enumerated.
 const maxSets = 128
 
 // fewSets reports whether some classes have few sets of threads.

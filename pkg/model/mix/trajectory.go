@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Completion predicts how long a job takes that starts some time from now, at most
-// Next, if no other starts; and a lower bound for how long it takes from then until all
-// jobs are done. Both are exact but for rounding. The job is given as for
-// [Running.Start].
+// Completion predicts the time that a job takes that starts some time from now, at most Next, if no
+// other starts; and a lower bound for the time from then until all jobs are done. Both are exact
+// except for rounding. The job is given as for [Running.Start].
 //
 // The first call after a change takes O(k·(m + log k)) time for k jobs of m types,
 // further ones for jobs of the same type a few multiplications for each completion
@@ -45,13 +44,13 @@ func (r *Running) trajectory(t *JobType) *trajectory {
 	return y
 }
 
-// trajectory is how a job progresses that starts among those that run.
+// trajectory is the progress of a job that starts among the running ones.
 //
-// Until it completes, the others complete one after the other at times that do not
-// depend on how much work it is. While they do so in the same order, these times and
-// what is left of each job are linear functions of when the job starts, because all
-// progress at constant speeds between completions. So the epochs are found once for
-// all jobs of a type, and again only when the order changes.
+// Until it completes, the others complete one after the other at times that do not depend on the
+// size of its work. While they do so in the same order, these times and the remaining work of each
+// job are linear functions of the job's start time, because all progress at constant speeds between
+// completions. So the epochs are found once for all jobs of a type, and again only when the order
+// changes.
 type trajectory struct {
 	job  *JobType
 	from float64 // the earliest start for which the following holds
@@ -73,8 +72,8 @@ type epoch struct {
 	slope   float64
 }
 
-// completion returns what [Running.Completion] does for a job of some own time,
-// and whether the order of completions is still the same.
+// completion returns the same as [Running.Completion] for a job of the given own time, and whether
+// the order of completions is unchanged.
 func (y *trajectory) completion(x, own float64) (job, all float64, ok bool) {
 	k := 0
 	for k < len(y.progress) && y.progress[k].at(x) <= own {
@@ -105,7 +104,7 @@ type walk struct {
 	mix     *Mix      // of the next epoch, with the job
 	stretch float64   // from the job's own to its neutral time
 	others  []others  // per part of the mix
-	left    []float64 // what others refer to
+	left    []float64 // others' indices refer to it
 
 	until             float64 // where the order of the completions so far changes
 	elapsed, progress line    // of the job at the end of the epoch
@@ -113,15 +112,15 @@ type walk struct {
 
 // others are the jobs of one type besides the job itself.
 type others struct {
-	from, to int  // in left: what they had left before the walk, in ascending order
-	change   line // of what each has left
+	from, to int  // in left: their remaining work before the walk, in ascending order
+	change   line // of the remaining work of each
 	job      bool // whether the job is of the same type
 }
 
-// next returns what the first of them to complete has left.
+// next returns the remaining work of the first of them to complete.
 func (o *others) next(left []float64) line { return o.change.plus(line{value: left[o.from]}) }
 
-// last returns what the last of them to complete has left.
+// last returns the remaining work of the last of them to complete.
 func (o *others) last(left []float64) line { return o.change.plus(line{value: left[o.to-1]}) }
 
 // start begins a walk for a job of a type that starts after some time.

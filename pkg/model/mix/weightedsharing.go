@@ -15,12 +15,11 @@ import (
 //
 //	P(A) ∝ Π_{n=1}^{|A|} max(1, n/c) · Π_{k∈A} θ_k,
 //
-// with odds θ such that each thread comes as often as it leaves at the share that it has by its weight. With equal
-// weights θ_k is the mean time of a visit over that elsewhere, and this is exact. What a thread gets when n are
-// there is what water-filling gives it on average: the other n − 1 are who they are with the probabilities that P
-// gives, and what they take together is as in the mean, or more or less by its standard deviation. Whatever that makes of
-// single threads, they take together what there is, and each gets what water-filling gives it where all threads are there,
-// or more.
+// with odds θ such that each thread arrives as often as it leaves at the share that its weight gives it. With equal weights θ_k is
+// the ratio of the mean time of a visit to the time elsewhere, and this is exact. With n threads present, a thread gets the
+// average share of water-filling: the other n − 1 are drawn with the probabilities of P, and their total share is at its mean, or
+// one standard deviation more or less. These shares are then adjusted so that all threads together take all that there is, and
+// each gets at least its water-filling share with all threads present.
 //
 // A job with a limit is throttled for as long as brings its usage down to the limit, which is the shorter the longer it
 // waits, and not at all where the others leave it less.
@@ -36,7 +35,7 @@ type threadClass struct {
 
 	odds    float64 // log θ
 	present float64 // probability that one thread is there
-	rate    float64 // mean share of a thread that is there, at most 1
+	rate    float64 // mean share of a thread present, at most 1
 }
 
 func (c *threadClass) threads() int { return c.jobs * (1 + c.siblings) }
@@ -52,10 +51,10 @@ type weightedSharing struct {
 	number  []float64     // probability of each number of threads at the processor
 	given   [][]float64   // of each class, by the number, the probability that one thread of it is there
 	share   []float64     // of each class, with one number
-	least   []float64     // that a thread of each class gets while it is there, whoever else is
+	least   []float64     // share of a thread of each class while it is present, with any others
 	order   []int         // classes by falling weight of a thread
 	sums    []partialSums // of the classes before each one in that order, with one number
-	hint    int           // how many classes were found to have a server per thread
+	hint    int           // number of classes that were found to have a server per thread
 	chance  []float64
 	all     poissonbinomial.Distribution
 	without poissonbinomial.Distribution
@@ -79,14 +78,14 @@ const (
 	rare = 1e-6
 	// minAway is the shortest time elsewhere: less is none.
 	minAway = 1e-6
-	// leastShare is what is more than nothing.
+	// leastShare is the smallest share that counts as above zero.
 	leastShare = math.SmallestNonzeroFloat64 * 1e16
 	// scalings bounds the steps to the factor of shares.
 	scalings = 50
 )
 
-// stretches returns by how much longer a thread of each class is at the processor than its service takes: with equal
-// shares and throttling as it is then, with the weights and limits that the classes have, and at most.
+// stretches returns the ratio of a thread's time at the processor to its service, by class: with equal shares and the throttling
+// of that case, with the weights and limits of the classes, and its maximum.
 func (p *weightedSharing) stretches(servers int, list []threadClass) (equal, weighted, most []float64) {
 	p.reset(servers, list)
 	equal, weighted, most = make([]float64, len(list)), make([]float64, len(list)), make([]float64, len(list))
@@ -99,7 +98,7 @@ func (p *weightedSharing) stretches(servers int, list []threadClass) (equal, wei
 	for l := range list {
 		equal[l] = 1 / list[l].rate
 	}
-	if limited { // throttling grows from none to what it must be
+	if limited { // throttling grows from zero to the required value
 		for l := range list {
 			list[l].start(list[l].away)
 		}
@@ -117,7 +116,7 @@ func (p *weightedSharing) stretches(servers int, list []threadClass) (equal, wei
 	return equal, weighted, most
 }
 
-// reset makes room for some classes, and finds what each gets at least.
+// reset makes room for some classes, and finds the least share of each.
 func (p *weightedSharing) reset(servers int, list []threadClass) {
 	p.servers, p.classes = float64(servers), list
 	n := 0
@@ -153,7 +152,7 @@ func (c *threadClass) start(away float64) {
 	c.odds, c.present = -math.Log(max(minAway, away)), 1/(1+away)
 }
 
-// setWeights sets the weight of a thread of each class: that of its job, shared with the siblings that are there.
+// setWeights sets the weight of a thread of each class: that of its job, divided among the siblings present.
 func (p *weightedSharing) setWeights() {
 	for l := range p.classes {
 		c := &p.classes[l]
@@ -162,7 +161,7 @@ func (p *weightedSharing) setWeights() {
 	p.sortByWeight()
 }
 
-// weightAmong returns the weight of a thread of a class of which a number of threads are there.
+// weightAmong returns the weight of a thread of a class with the given number of threads present.
 func (p *weightedSharing) weightAmong(l, there int) float64 {
 	if c := &p.classes[l]; c.jobs == 1 {
 		return c.weight / float64(max(1, there))
@@ -174,10 +173,11 @@ func (p *weightedSharing) sortByWeight() {
 	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(p.weights[b], p.weights[a]) })
 }
 
-// distribute computes how many threads are at the processor, and how likely each is there given that number.
+// distribute computes the distribution of the number of threads at the processor, and the probability of each thread's presence
+// given that number.
 func (p *weightedSharing) distribute() {
-	// Only the product of a factor per thread and θ counts: with it such that the odds are about those of being
-	// there, the sums below stay within what a number can hold.
+	// Only the product of a factor per thread and θ matters: choosing it so that the odds are close to those of presence keeps the
+	// sums below within range.
 	shift, threads := 0.0, 0.0
 	for l := range p.classes {
 		c := &p.classes[l]
@@ -317,9 +317,8 @@ func (p *weightedSharing) divide(k int) {
 	p.conserve(k)
 }
 
-// conserve scales the shares of k threads, more than there are servers, until they take all servers together, each thread
-// at least what is its due and at most a server. What is taken grows with the factor, piecewise linearly (Newton's
-// method between bounds).
+// conserve scales the shares of k threads, more than there are servers, until they take all servers together, each thread at least
+// its guaranteed share and at most a server. The sum grows with the factor, piecewise linearly (Newton's method between bounds).
 func (p *weightedSharing) conserve(k int) {
 	factor, low, high := 1.0, 0.0, math.Inf(1)
 	for range scalings {
@@ -361,7 +360,7 @@ func (p *weightedSharing) shareOf(at, k int) float64 {
 	if deviation == 0 {
 		return t.shareAt(1)
 	}
-	// Two values of that mean, deviation and skewness, no lower and no higher than what the others can take.
+	// Two values with that mean, deviation and skewness, within the range of the others' total share.
 	deviation /= take
 	root := math.Sqrt(skewness*skewness + 4)
 	low, high := 1-deviation*(root-skewness)/2, 1+deviation*(root+skewness)/2
@@ -390,7 +389,7 @@ type thread struct {
 	weight      float64
 	probability float64 // that it is there, before it is known to be
 	variance    float64 // of that, and
-	shift       float64 // by how much of its variance each other is there less often than before
+	shift       float64 // reduction of the presence of each other, per unit of its variance
 }
 
 func (p *weightedSharing) threadAt(at, k int) thread {
@@ -403,10 +402,10 @@ func (p *weightedSharing) threadAt(at, k int) thread {
 	return t
 }
 
-// roundings is what rounding leaves of a variance of 0.
+// roundings bounds the rounding error of a variance of 0.
 const roundings = 1e-9
 
-// capped returns how many threads of the classes before a place in the order there are besides, and weighing the
+// capped returns the mean number of other threads present of the classes before a place in the order, and weighing the total
 // weight of those from there on.
 func (t *thread) capped(until int) float64 {
 	s := &t.sums[until]
@@ -428,8 +427,8 @@ func (t *thread) weighing(from int) float64 {
 	return max(0, weight-t.shift*covariance)
 }
 
-// room reports whether all can be satisfied at the level at which threads of a class, by its place in the order, just
-// have a server, when the others take some times what they do on average.
+// room reports whether all are satisfied at the level at which threads of a class, given by its place in the order, just have a
+// server, when the others take the given multiple of their average.
 func (t *thread) room(place int, times float64) bool {
 	full := 1 / t.weights[t.order[place]]
 	return times*(t.capped(place)+t.weighing(place)*full)+min(1, t.weight*full) < t.servers
@@ -468,8 +467,8 @@ func (t *thread) shareAt(times float64) float64 {
 	return min(1, t.weight*level)
 }
 
-// spread returns the standard deviation and the skewness of what the others take at a level, given how many they are:
-// of what each takes besides what goes with their number.
+// spread returns the standard deviation and the skewness of the others' total share at a level, given their number: of the part of
+// each share that does not follow from the number.
 func (t *thread) spread(level float64, capped int) (deviation, skewness float64) {
 	s, all := &t.sums[capped], &t.sums[len(t.order)]
 	variance, squares := all.variance[0]-t.variance, all.squares-t.variance*t.variance
@@ -484,7 +483,7 @@ func (t *thread) spread(level float64, capped int) (deviation, skewness float64)
 	if t.at < capped {
 		takes = 1
 	}
-	var second, third [4]float64 // of the others, by powers of what they take
+	var second, third [4]float64 // of the others, by powers of their share
 	mine, cube, power := t.variance, t.variance*(1-2*t.probability), 1.0
 	for i := range third {
 		second[i] = s.variance[0] + (all.variance[i]-s.variance[i])*power - mine

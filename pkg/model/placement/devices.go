@@ -10,13 +10,13 @@ import (
 
 // DeviceClass is the time-sliced devices of the nodes of a class, which jobs share in turns.
 type DeviceClass struct {
-	// Resource is the index of the resource at which devices serve jobs. Its servers, as many as there are devices, are for
-	// jobs that have devices for themselves.
+	// Resource is the index of the resource at which devices serve jobs. It has one server for each device, for jobs that
+	// have devices for themselves.
 	Resource int
 	// First is the index of the resource that is the first device. Those of the others follow. Each has one server.
 	First, Count int
-	// Request is the index of what jobs request of devices, −1 where nothing is known of that, and Room how much of it one
-	// device has. A job that requests as much, or is at several devices at once, has them for itself.
+	// Request is the index of the request for devices, −1 where it is not known, and Room the amount of it that one device
+	// has. A job that requests that amount, or is at several devices at once, has them for itself.
 	Request int
 	Room    float64
 
@@ -78,7 +78,7 @@ func (d *Devices) whole(devices int, each float64) bool {
 	return devices > 1 || d.Request >= 0 && WithinCapacity(d.Room, each)
 }
 
-// least returns the device with the most room, of those that are not left out.
+// least returns the device with the most room, except those left out.
 func (d *Devices) least(except []int) int {
 	best := -1
 	for i, used := range d.used {

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/mix"
 )
 
-// Jobs get the device with the most room, and give back what they take.
+// Jobs get the device with the most room, and give it back when they end.
 func TestDevicesAreGivenAndTakenBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

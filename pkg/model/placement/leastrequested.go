@@ -36,7 +36,7 @@ type Scored struct {
 	Capacity int
 	// Units is how many units an amount of 1 is, above 0.
 	Units float64
-	// Missing is what a job counts for that requests nothing of it, in units.
+	// Missing is the amount, in units, that counts for a job without a request.
 	Missing float64
 }
 

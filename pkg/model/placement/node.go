@@ -7,11 +7,11 @@ import (
 
 // Node is a node to choose from.
 type Node struct {
-	// Class is the class of the node, of which Mixes predicts the mixes.
+	// Class is the class of the node; Mixes predicts its mixes.
 	Class mix.NodeClass
 	Mixes *mix.Mixes
-	// Running is what runs on the node, as it was at Since, in seconds. What
-	// runs has not changed since then.
+	// Running holds the jobs that run on the node, in their state at Since, in seconds. The set of jobs
+	// has not changed since then.
 	Running *mix.Running
 	Since   float64
 	// Capacity is the maximum of the sum of the requests of the jobs, in any units;
@@ -22,8 +22,8 @@ type Node struct {
 	// jobs that request any of it. Both are as long as Capacity.
 	Requested  []float64
 	Requesting []int
-	// Allocatable is what the node has of each capacity, for policies that score
-	// by requests: Capacity where that is a limit. 0 means that it is not known.
+	// Allocatable is the amount of each capacity that the node has, for policies that score by requests:
+	// Capacity where that is a limit. 0 means unknown.
 	Allocatable []float64
 	// Devices are those that jobs share, nil for none.
 	Devices *Devices
@@ -95,7 +95,7 @@ func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
 	return done
 }
 
-// Release gives back what the job of a number requested that has completed on the node.
+// Release gives back the requests of the job with the given number, which has completed on the node.
 func (n *Node) Release(j *Job, id int) {
 	if n.Devices != nil {
 		n.Devices.release(j, id)

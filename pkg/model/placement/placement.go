@@ -18,8 +18,8 @@ type Job struct {
 	// Neutral is its own time on a node of speed 1, in seconds, at least 0: its
 	// neutral time on such a node that has a server for each of its threads.
 	Neutral float64
-	// Requests is how much it requests of each of a node's capacities, in their
-	// units, at least 0. It may be shorter than these: what is missing is 0.
+	// Requests is the job's request for each of a node's capacities, in their units, at least 0. It
+	// may be shorter than the capacities: missing requests are 0.
 	Requests []float64
 }
 
@@ -28,10 +28,10 @@ type Job struct {
 type Policy interface {
 	// Name names the policy as users write it.
 	Name() string
-	// Choose returns the index of the node that the job should start on at a time
-	// not before that of the last call, −1 if it should wait: of those that are
-	// equally good the lowest, unless the policy's documentation says otherwise. A
-	// policy must not let a job wait while no job runs. There is at least one node.
+	// Choose returns the index of the node that the job should start on at a time not before that
+	// of the last call, −1 if it should wait: of equally good nodes the lowest, unless the policy's
+	// documentation says otherwise. A policy must not let a job wait while no job runs. There is at
+	// least one node.
 	Choose(now float64, j *Job, nodes []*Node) int
 }
 
@@ -46,10 +46,9 @@ func cheapest(nodes []*Node, cost func(*Node) float64) int {
 	return best
 }
 
-// cheapestOfFewest returns the index of the node of the least cost; of equally cheap
-// nodes the first of those on which fewest jobs run. It is for costs that are bounded:
-// utilizations are the same on all nodes that are busy all the time, and of these
-// always the first would be taken.
+// cheapestOfFewest returns the index of the node of the least cost; of equally cheap nodes the
+// first of those on which fewest jobs run. It is for costs that are bounded: utilizations are the
+// same on all nodes that are busy all the time, and the first of these would always be taken.
 func cheapestOfFewest(nodes []*Node, cost func(*Node) float64) int {
 	least := math.Inf(1)
 	for _, n := range nodes {

@@ -25,11 +25,11 @@ var (
 // machine is a node with all that ever started there.
 type machine struct {
 	*placement.Node
-	runs []mix.Run        // as they are on the node, by start
+	runs []mix.Run        // in their state on the node, by start
 	jobs []*placement.Job // likewise
 }
 
-// Nodes of one class share what is known of mixes, as those of a replay do.
+// Nodes of one class share their cache of mixes, as those of a replay do.
 func newMachines(t testing.TB, n int, class mix.NodeClass, allocatable ...float64) []*machine {
 	t.Helper()
 	mixes, err := mix.NewMixes(class, queueing.Options{})
@@ -60,7 +60,7 @@ func nodesOf(machines []*machine) []*placement.Node {
 	return nodes
 }
 
-// start starts a job, after what completes until then.
+// start starts a job, after the completions until then.
 func (m *machine) start(now float64, j *placement.Job) {
 	m.pass(now)
 	m.release(m.Start(now, j, len(m.runs), nil))
@@ -103,11 +103,11 @@ type cluster struct {
 	job      *placement.Job
 }
 
-// thousandths are what requests are rounded up to.
+// thousandths are the multiples to which requests are rounded up.
 var thousandths = rapid.Map(rapid.IntRange(0, 1000), func(n int) float64 { return float64(n) / 1000 })
 
-// drawCluster draws machines of several classes, each with its speeds. All jobs
-// request something of two capacities, one of which is not known everywhere.
+// drawCluster draws machines of several classes, each with its speeds. All jobs request something
+// of two capacities; one is not known everywhere.
 func drawCluster(t *rapid.T) cluster {
 	const m = 2
 	var types []*mix.JobType
@@ -143,7 +143,7 @@ func drawCluster(t *rapid.T) cluster {
 		for _, now := range slices.Sorted(slices.Values(rapid.SliceOfN(rapid.Float64Range(0, 5), 0, 4).Draw(t, "starts"))) {
 			machine.start(now, drawJob())
 		}
-		machine.pass(c.now) // what the scheduler sees has been brought up to date
+		machine.pass(c.now) // the scheduler's view has been brought up to date
 	}
 	c.job = drawJob()
 	return c
@@ -159,7 +159,7 @@ func mustBeLeast(t *rapid.T, policy placement.Policy, chosen int, costs []float6
 	}
 }
 
-// costs returns what each machine costs.
+// costs returns the cost of each machine.
 func (c cluster) costs(cost func(*machine) float64) []float64 {
 	costs := make([]float64, len(c.machines))
 	for i, m := range c.machines {

@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/test/oracle"
 )
 
-// What policies minimize, computed from all that ever started on a machine, and not
-// from what a node remembers.
+// The quantities that policies minimize, computed from all starts on a machine, and not from the
+// node's state.
 
 // running returns the runs that are not yet done, when they will be if no job
 // arrives, and their vectors.
@@ -38,8 +38,8 @@ func completionsOf(t *testing.T, m *machine, runs []mix.Run) []float64 {
 	return ends
 }
 
-// workLeft is what the jobs that run would take alone from now on: what each would
-// take in all, less what it has done, in each epoch the time by its dilation then.
+// workLeft is the remaining time alone of the running jobs: the whole time of each, less the work
+// done, in each epoch the time over its dilation then.
 func workLeft(t *testing.T, c cluster, m *machine) float64 {
 	t.Helper()
 	left := make([]float64, len(m.runs))
@@ -169,7 +169,7 @@ func packing(target float64) func(t *testing.T, c cluster, m *machine) float64 {
 	}
 }
 
-// growthOfWait is ΔW by enumeration of which thread is where, before and after.
+// growthOfWait is ΔW by enumeration of the threads' places, before and after.
 func growthOfWait(t *testing.T, c cluster, m *machine) float64 {
 	t.Helper()
 	_, _, vectors := m.running(t, c.now)

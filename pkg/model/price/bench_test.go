@@ -11,8 +11,7 @@ import (
 	"loadline.dev/loadline/test/modeltest"
 )
 
-// Once the load is known, a first-order dilation takes the same time on a crowded
-// node as on an empty one.
+// Once the load is summed, a first-order dilation takes the same time on a full node as on an empty one.
 func BenchmarkFirstOrderDilationOfOneJob(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		jobs, servers := modeltest.BusyNode(n)
@@ -74,7 +73,7 @@ func BenchmarkPrices(b *testing.B) {
 	}
 }
 
-// longestCurve returns a curve of as many points as a profile may have.
+// longestCurve returns a curve with the maximum number of points of a profile.
 func longestCurve() (curve loading.Curve) {
 	for k := 1.0; k <= 16; k++ {
 		curve = append(curve, loading.Point{Pressure: 8 * k, Inflation: 1 + k/20})
@@ -82,8 +81,8 @@ func longestCurve() (curve loading.Curve) {
 	return curve
 }
 
-// What a node takes to price, and a price, whatever its jobs say: as many jobs as a kubelet allows, with as many threads as a vector
-// may have at as many resources, with queues or, but for four, without, all of them different.
+// The time to price a node, and to compute one price, for hostile input: the maximum number of pods of a kubelet, the maximum
+// threads and resources of a vector, all vectors different, with queues at all resources or at four.
 func BenchmarkHostilePrices(b *testing.B) {
 	for _, servers := range []int{1, 64, loading.MaxServers} {
 		for name, of := range map[string]struct{ resources, effects int }{"1 resource": {1, 0}, "16 resources": {16, 0}, "4 resources, 16 effects": {4, 16}} {

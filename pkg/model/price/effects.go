@@ -5,8 +5,8 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// interfere adds to what a candidate's threads wait by how much longer they compute, and to what they make the others wait
-// by how much longer these do.
+// interfere adds the slowdown by interference: to own the extra computing time of the candidate's threads, and to
+// inflicted the extra time that they cause the others.
 func (p *Prices) interfere(c *Candidate, own, inflicted float64) (float64, float64) {
 	for k := range c.effects {
 		b := &c.effects[k]

@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/test/modeltest"
 )
 
-// cacheNode draws jobs that interfere at two resources, on a node of so many cores.
+// cacheNode draws jobs that interfere at two resources, on a node with the given number of cores.
 func cacheNode(r *rand.Rand, jobs int) []loading.Vector {
 	all := make([]loading.Vector, jobs)
 	for j := range all {
@@ -35,7 +35,7 @@ func priceOf(servers []int, jobs []loading.Vector, candidate loading.Vector) flo
 	return loadOf(servers, jobs).Prices().Of(price.NewCandidate(candidate))
 }
 
-// waits returns what all jobs of a node wait, as predicted.
+// waits returns the predicted total wait of all jobs of a node.
 func waits(t *testing.T, servers []int, jobs []loading.Vector) float64 {
 	sum := 0.0
 	for _, dilation := range modeltest.Predict(t, jobs, servers, queueing.Options{}).Dilations {
@@ -85,7 +85,7 @@ func TestWhatACandidateWaitsIsTheSumOverResources(t *testing.T) {
 	}
 }
 
-// Prices of nodes with free cores, where interference decides, put them into the order of what a candidate costs there.
+// On nodes with free cores, where interference decides, prices order the nodes by the cost of a candidate there.
 func TestPricesOrderNodesByInterference(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(21, 2))
@@ -120,7 +120,7 @@ func TestPricesOrderNodesByInterference(t *testing.T) {
 
 func indexOfMin(values []float64) int { return slices.Index(values, slices.Min(values)) }
 
-// BenchmarkInterference compares what effects add to a prediction and to a price.
+// BenchmarkInterference compares the time that effects add to a prediction and to a price.
 func BenchmarkInterference(b *testing.B) {
 	for _, n := range []int{2, 8, 30, 100} {
 		jobs := cacheNode(rand.New(rand.NewPCG(1, 8)), n)

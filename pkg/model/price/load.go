@@ -8,11 +8,10 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// Load is what the jobs of one node add up to at each of its resources, with as many of
-// their threads as count there: see [InEffect]. They are added up when it is first asked
-// for something, each thread in O(1) time where a resource has one server, and in O(n)
-// where it has more, n the number of threads there: some milliseconds in all at most,
-// unless there are thousands of jobs. A Load is not safe for concurrent use.
+// Load holds the sums over the jobs of one node at each of its resources. [InEffect] bounds the threads that count there. The
+// first query computes the sums, each thread in O(1) time where a resource has one server and in O(n) where it has more, n
+// the number of threads there: at most some milliseconds in all, unless there are thousands of jobs. A Load is not safe for
+// concurrent use.
 type Load struct {
 	servers []int
 	index   loading.DeviceIndex // nil where all jobs are at the first device of each resource
@@ -38,8 +37,8 @@ type jobShare struct {
 	importance float64
 }
 
-// NewLoad returns the load of an empty node whose i-th resource has servers[i]
-// servers. The numbers must satisfy [ValidateServers], and stay as they are.
+// NewLoad returns the load of an empty node whose i-th resource has servers[i] servers. The numbers must satisfy
+// [ValidateServers]; the caller must not change them afterwards.
 func NewLoad(servers []int) *Load { return &Load{servers: servers, processor: -1} }
 
 // split returns the vector with each demand at the index of its device.
@@ -56,14 +55,14 @@ func (l *Load) extend(add func(servers []int) []int) {
 	l.servers = add(l.servers)
 }
 
-// NewSharedLoad returns what [NewLoad] does, for a node on which the resource of that index is shared by weights and
-// limits: see [Load.AddShare].
+// NewSharedLoad returns the same as [NewLoad] for a node that shares the resource with the given index by weights and limits:
+// see [Load.AddShare].
 func NewSharedLoad(servers []int, processor int) *Load {
 	return &Load{servers: servers, processor: processor, shared: true}
 }
 
-// AssignNext sets the device that the next job gets, by the index of its resource: [Load.Prices] are of these devices, and
-// of the first of other resources. See [Assignments.Next].
+// AssignNext sets the device that the next job gets, by the index of its resource. [Load.Prices] are the prices of these
+// devices, and of the first device of other resources. See [Assignments.Next].
 func (l *Load) AssignNext(device map[int]int) {
 	if len(device) == 0 {
 		return
@@ -81,8 +80,8 @@ func (l *Load) AssignNext(device map[int]int) {
 // of the share does not count. A job that needs more than its limit is throttled, and presses on no other meanwhile.
 func (l *Load) AddShare(v loading.Vector, share loading.Share) { l.AddImportant(v, share, 1) }
 
-// AddImportant adds what [Load.AddShare] does: a job whose waits count that many times in what a candidate makes others wait.
-// The importance must be finite and above 0, and is that of other jobs where it is 1.
+// AddImportant adds a job as [Load.AddShare] does, and multiplies its waits by the importance in the cost that a candidate
+// inflicts on others. The importance must be finite and above 0; 1 is that of ordinary jobs.
 func (l *Load) AddImportant(v loading.Vector, share loading.Share, importance float64) {
 	v, _ = v.Limited(l.processor, share.Limit)
 	l.add(v, jobShare{weight: share.EffectiveWeight(), importance: importance})
@@ -113,7 +112,7 @@ func (l *Load) sum() {
 	}
 }
 
-// clear makes it the load of no jobs, with limits of the threads of a job that count at each resource.
+// clear resets the load to no jobs, and sets the limits on the threads of a job that count at each resource.
 func (l *Load) clear(limits []int) {
 	l.limits, l.summed, l.interfering = limits, 0, nil
 	l.resources = make([]resourceLoad, len(l.servers))
@@ -125,7 +124,7 @@ func (l *Load) clear(limits []int) {
 	}
 }
 
-// include adds a job to what the others add up to.
+// include adds a job to the sums.
 func (l *Load) include(v loading.Vector, share jobShare) {
 	v = v.Reduced(l.limits)
 	if v.Interferes() {
@@ -166,9 +165,8 @@ func (l *Load) Dilation(v loading.Vector) float64 {
 	return dilation
 }
 
-// Delay returns what waiting for other jobs at resource i adds to the dilation of a
-// job that is part of the load, at least 0. Over all resources that adds up to its
-// dilation less 1, so it says which resource is to blame.
+// Delay returns the part of the dilation of a job of the load that its waits for other jobs at resource i add, at least 0.
+// The parts of all resources add up to its dilation less 1, so they say which resource is to blame.
 func (l *Load) Delay(v loading.Vector, i int) float64 {
 	l.sum()
 	return l.delay(v.Reduced(l.limits), i)
@@ -185,11 +183,10 @@ func (l *Load) delay(v loading.Vector, i int) float64 {
 
 // resourceLoad is the load on one resource of one node.
 //
-// The sums suffice for one server. For more, or where weights count, present is the distribution
-// of the number of threads at the resource, and marked[y] is the sum over the threads k of
-// s_k times the probability that y threads other than k are there. Adding a thread
-// convolves both with one Bernoulli variable, which only adds positive numbers; the
-// inverse, to remove one, would lose what is negligible each time.
+// The sums suffice for one server. For more, or where weights count, present is the distribution of the number of threads at
+// the resource, and marked[y] is the sum over the threads k of s_k times the probability that y threads other than k are
+// there. Adding a thread convolves both with one Bernoulli variable, which only adds positive numbers; the inverse, to remove
+// one, would lose the negligible terms each time.
 type resourceLoad struct {
 	servers     int
 	distributed bool    // whether there are present and marked
@@ -200,7 +197,7 @@ type resourceLoad struct {
 	others      poissonbinomial.Distribution // for wait
 }
 
-// init makes it the load of an idle resource.
+// init resets the load to that of an idle resource.
 func (s *resourceLoad) init(servers int, distributed bool) {
 	s.servers, s.distributed = servers, distributed
 	if distributed {

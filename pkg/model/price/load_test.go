@@ -23,8 +23,7 @@ func loadOf(servers []int, jobs []loading.Vector) *price.Load {
 	return load
 }
 
-// totalWait returns W, the sum over the threads of the jobs that a load is made of, of
-// what each waits for those of other jobs.
+// totalWait returns W: the wait of each thread for the threads of other jobs, summed over the jobs of a load.
 func totalWait(load *price.Load, jobs []loading.Vector) float64 {
 	w := 0.0
 	for _, v := range jobs {
@@ -122,9 +121,9 @@ func TestThePriceIsWhatTheTotalWaitGrowsBy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { // at sizes that brute force cannot reach
 		const m = 3
 		servers := modeltest.DrawServers(t, m, 96)
-		jobs := modeltest.DrawVectors(t, m, loading.MinThreadsInEffect, 30) // of which all count
+		jobs := modeltest.DrawVectors(t, m, loading.MinThreadsInEffect, 30) // all of them count
 		load := loadOf(servers, jobs)
-		candidate := modeltest.DrawVector(t, m, 20) // as many as prices are exact for
+		candidate := modeltest.DrawVector(t, m, 20) // the maximum for exact prices
 		before := totalWait(load, jobs)
 		cost := load.Prices().Of(price.NewCandidate(candidate))
 		load.Add(candidate)
@@ -252,7 +251,7 @@ func Example() {
 	// grep would cost 0.520
 }
 
-// What a newcomer makes others wait is by how much longer the threads of each wait, as many times as it is important.
+// A candidate inflicts on others the extra wait of each thread, times the importance of its job.
 func TestWaitsCountAsManyTimesAsJobsAreImportant(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -261,7 +260,7 @@ func TestWaitsCountAsManyTimesAsJobsAreImportant(t *testing.T) {
 		load, before, after := price.NewSharedLoad(servers, 0), price.NewLoad(servers), price.NewLoad(servers)
 		importance := make([]float64, len(jobs))
 		for j, v := range jobs {
-			v[0].Threads = 1 // of which all have the same share
+			v[0].Threads = 1 // so that all have the same share
 			importance[j] = rapid.SampledFrom([]float64{0.01, 1, 1, 7, 100}).Draw(t, "importance")
 			load.AddImportant(v, loading.Share{}, importance[j])
 			before.Add(v)
@@ -310,7 +309,7 @@ func TestEqualImportanceScalesWhatANewcomerInflicts(t *testing.T) {
 	}
 }
 
-// Prices of jobs with more threads than are looked up one by one are near what the total wait grows by.
+// Prices of jobs with more threads than a price looks up are near the growth of the total wait.
 func TestPricesOfManyThreadsAreNear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := []int{rapid.IntRange(64, 200).Draw(t, "servers")}

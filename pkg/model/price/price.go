@@ -8,10 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// Prices are what it costs to put one more job on a node: at each resource, how
-// long it would wait there, and how much longer it would make the others wait.
-// They change only when the node's jobs do. Prices are read-only once made and
-// safe for concurrent use.
+// Prices are the costs of one more job on a node: at each resource, the wait of the job there, and the extra wait that it causes
+// the others. They change only when the node's jobs do. Prices are read-only once made and safe for concurrent use.
 type Prices struct {
 	// alone holds own[0] and inflicted[0] of each resource side by side: all
 	// that a job with one thread needs, in as few cache lines as can be.
@@ -32,7 +30,8 @@ type Prices struct {
 type price struct {
 	servers int
 	own     []float64 // E[(N + 1 + x − c)^+] / c
-	// inflicted is what the first x + 1 threads make the others wait: the sum up to x of Σ_k s_k P(N without k ≥ c − 1 − x) / c.
+	// inflicted is the extra wait that the first x + 1 threads cause the others: the sum up to x of Σ_k s_k P(N without k ≥ c − 1 −
+	// x) / c.
 	inflicted []float64
 }
 
@@ -114,8 +113,8 @@ func (s *resourceLoad) price(p *price) {
 	p.inflicted[last] += inflicted
 }
 
-// ownAt returns what a thread waits that finds x ≥ 0 of its siblings: own, extended beyond x = c−1. Each further sibling is in
-// the way for sure, but it is when the job is alone, too: that is part of the neutral time. Between whole numbers it is linear.
+// ownAt returns the wait of a thread that finds x ≥ 0 of its siblings: own, extended beyond x = c−1. Each further sibling always
+// delays it, but also does so when the job is alone: that is part of the neutral time. Between whole numbers the wait is linear.
 func (p *price) ownAt(x float64) float64 {
 	last := p.servers - 1
 	if x >= float64(last) {
@@ -125,8 +124,8 @@ func (p *price) ownAt(x float64) float64 {
 	return p.own[n] + (x-float64(n))*(p.own[n+1]-p.own[n])
 }
 
-// inflictedBy returns what n ≥ 0 threads make the others wait: what each inflicts grows up to the c-th. Between whole numbers it
-// is linear.
+// inflictedBy returns the extra wait that n ≥ 0 threads cause the others: the part of each thread grows up to the c-th. Between
+// whole numbers it is linear.
 func (p *price) inflictedBy(n float64) float64 {
 	last := p.servers - 1
 	switch {
@@ -154,7 +153,7 @@ type Candidate struct {
 	logWeight float64 // to base 2
 	slack     float64 // fraction of its time alone for which it is throttled: less once it waits
 
-	importance float64 // how many times what it waits counts
+	importance float64 // factor of its wait
 }
 
 // bid is the candidate's side of the price of one resource.
@@ -162,20 +161,20 @@ type bid struct {
 	resource int
 	pressure float64
 	threads  int
-	own      float64 // what the waits of its threads count
-	// Of several threads: how many of the others one of them finds there, and how many of them are there.
+	own      float64 // factor of the waits of its threads
+	// Of several threads: the number of the others that one of them finds there, and the number of those present.
 	siblings, present points
 }
 
 // points are numbers of threads and how probable each is.
 type points struct{ at, probability []float64 }
 
-// maxLookups bounds for how many numbers of threads a score looks up a price, over all resources, which is what keeps it as fast
-// as it is. A job with up to maxLookups / 2 threads in all has one for each number there may be at a resource; one with more has
-// fewer that stand for them, but at least leastLookups.
+// maxLookups bounds the number of price lookups of one score, over all resources, which keeps a score fast. A job with up to
+// maxLookups / 2 threads in all has one lookup for each possible number of threads at a resource; a job with more has fewer,
+// representative ones, but at least leastLookups.
 const maxLookups, leastLookups = 128, 4
 
-// lookups returns for how many numbers of threads the prices of each resource are looked up.
+// lookups returns the number of prices of each resource that are looked up.
 func lookups(v loading.Vector) int {
 	bids, numbers := 0, 0
 	for _, d := range v {
@@ -203,7 +202,7 @@ func newBid(resource int, d loading.Demand, lookups int) bid {
 	return b
 }
 
-// on returns what the threads of the bid wait at a resource, and what they make the others wait there.
+// on returns the wait of the bid's threads at a resource, and the extra wait that they cause the others there.
 func (b *bid) on(p *price) (own, inflicted float64) {
 	if b.threads == 1 {
 		return b.own * p.own[0], b.pressure * p.inflicted[0]
@@ -217,7 +216,8 @@ func (b *bid) on(p *price) (own, inflicted float64) {
 	return b.own * own, inflicted
 }
 
-// selfWait returns what a resource with a number of servers adds to the candidate's neutral time, in own times.
+// selfWait returns the wait at a resource with the given number of servers that is part of the candidate's neutral time, in own
+// times.
 func (b *bid) selfWait(servers int) float64 {
 	wait := 0.0
 	if b.threads > servers {
@@ -241,7 +241,8 @@ func NewShareCandidate(v loading.Vector, processor int, share loading.Share) *Ca
 	return c
 }
 
-// Throttled returns the candidate as a job that its limit throttles for a fraction of its time alone. It waits that much less.
+// Throttled returns the candidate as a job that its limit throttles for a fraction of its time alone. That fraction shortens its
+// wait.
 func (c *Candidate) Throttled(slack float64) *Candidate {
 	other := *c
 	other.slack = slack
@@ -268,12 +269,11 @@ func NewCandidate(v loading.Vector) *Candidate {
 	return c
 }
 
-// Of returns ΔW ≥ 0, by how much the total wait of the node would grow if the
-// candidate were placed there: what its threads would wait for the others plus what
-// they would make the others wait, each relative to the neutral time of its job
-// there. What a job waits counts as many times as it is important. It takes two multiplications per resource where the
-// candidate has one thread, some hundreds in all where it has many, six per interference resource, and allocates nothing. The candidate must have no demand at a
-// resource that the node does not list.
+// Of returns ΔW ≥ 0, the growth of the node's total wait if the candidate were placed there: the wait of its threads for the others
+// plus the extra wait that they cause the others, each relative to the neutral time of its job there. The importance of a job
+// multiplies its wait. Of takes two multiplications per resource where the candidate has one thread, some hundreds in all where it
+// has many, six per interference resource, and allocates nothing. The candidate must have no demand at a resource that the node
+// does not list.
 //
 // For one server per resource and symmetric single-threaded jobs ΔW = 2 p'·p̄:
 // twice Eq. (15) of the D-factor paper.
@@ -282,8 +282,8 @@ func (p *Prices) Of(c *Candidate) float64 {
 	return c.importance*waits + inflicts
 }
 
-// Parts returns the two parts of [Prices.Of]: what the candidate's threads would wait for the others, whatever its
-// importance, and what they would make the others wait, each as many times as it is important.
+// Parts returns the two parts of [Prices.Of]: the wait of the candidate's threads for the others, without its importance, and the
+// extra wait that they cause the others, each times its importance.
 func (p *Prices) Parts(c *Candidate) (waits, inflicts float64) {
 	equal := p.factors == nil || c.weight == p.weight
 	own, inflicted, neutral := 0.0, 0.0, 1.0 // in own times
@@ -304,7 +304,7 @@ func (p *Prices) Parts(c *Candidate) (waits, inflicts float64) {
 	return max(0, own/neutral-c.slack), inflicted
 }
 
-// bid returns what the threads of a bid of a candidate wait at its resource, and what they make the others wait there.
+// bid returns the wait of the threads of a candidate's bid at its resource, and the extra wait that they cause the others there.
 func (p *Prices) bid(c *Candidate, b *bid) (own, inflicted float64) {
 	own, inflicted = b.on(&p.resources[b.resource])
 	if p.factors != nil && c.weight > 0 && c.weight != p.weight && b.resource == p.processor {
@@ -314,8 +314,9 @@ func (p *Prices) bid(c *Candidate, b *bid) (own, inflicted float64) {
 	return own, inflicted
 }
 
-// WaitsAt returns what the candidate's threads would wait at each resource, or compute longer because of it. That adds up
-// to the first of [Prices.Parts], but for what a limit leaves the candidate anyway. It allocates, and is for explanations.
+// WaitsAt returns the wait of the candidate's threads at each resource, or the extra computing time that interference there causes.
+// The sum is the first of [Prices.Parts], less the time that the candidate's own limit throttles it in any case. It allocates, and
+// is for explanations.
 func (p *Prices) WaitsAt(c *Candidate) []float64 {
 	waits, neutral := make([]float64, len(p.resources)), 1.0
 	for i := range c.bids {

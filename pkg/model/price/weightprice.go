@@ -8,9 +8,9 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// This file is about how the price of a place at the processor depends on weights. Prices for equal shares are
-// multiplied by factors: what a thread of some weight waits, and what it makes others wait, over what it would if all
-// weights were equal. They are tabulated by the weight of the thread, as one price is asked for many candidates.
+// This file computes how the price at the processor depends on weights. Factors multiply the prices for equal shares: the ratio of
+// a thread's wait, and of the wait that it causes others, to those with equal weights. They are tabulated by the weight of the
+// thread, since many candidates ask for one price.
 //
 // To first order the others are where they would be alone, so that a thread finds N of them with the probabilities that
 // [Load] has, and a state of n = N + 1 threads lasts max(1, n/c) times as long as if no thread waited. In it water-filling
@@ -21,11 +21,11 @@ import (
 // 1 − b and the second b, the square of the probability that all servers are busy; the square keeps weights from
 // counting where they hardly matter. How nodes are ordered by the result is tested against the exact solution.
 //
-// Jobs of one weight whose numbers of threads differ are such a case: on 1, 2 and 4 cores what one of several threads waits is
-// off by 24, 36 and 57 % less than by equal shares of threads, and of one thread by 76, 87 and 96 % less. The order of nodes
-// is about the same (rank correlations of 0.89, 0.90 and 0.96 with what it costs, 0.88, 0.90 and 0.96).
+// Jobs of one weight whose numbers of threads differ are such a case: on 1, 2 and 4 cores the error of the wait of one of several
+// threads is 24, 36 and 57 % less than with equal shares of threads, and that of a single thread 76, 87 and 96 % less. The order of
+// nodes is nearly the same (rank correlations with the true cost of 0.89, 0.90 and 0.96, against 0.88, 0.90 and 0.96).
 
-// weightedLoad is what decides about shares at the processor of a node, besides who is there: see [resourceLoad].
+// weightedLoad holds the inputs of the shares at the processor of a node, besides the distribution of threads: see [resourceLoad].
 type weightedLoad struct {
 	weight float64 // of a thread of all jobs, if it is the same; NaN if it is not, 0 without jobs
 	peers  []peer  // by weight
@@ -34,10 +34,11 @@ type weightedLoad struct {
 // peer is the threads of one weight, or of several that are near to each other.
 type peer struct {
 	weight                float64 // of a thread
-	pressure, sensitivity float64 // sums over threads, the latter of what add is given
+	pressure, sensitivity float64 // sums over threads, of the arguments of add
 }
 
-// maxPeers bounds how many weights are distinguished: threads of others count as those of the nearest. It bounds what factors take.
+// maxPeers bounds the number of distinct weights: threads of other weights count as those of the nearest. It bounds the cost of the
+// factors.
 const maxPeers = 64
 
 // add adds the threads of a job, each with a sensitivity as a fraction of its neutral time, times its importance.
@@ -68,22 +69,22 @@ func (l *weightedLoad) peer(weight float64) *peer {
 	return &l.peers[k]
 }
 
-// weightFactors are by how much prices at the processor differ from those for equal shares, by the logarithm to base 2
-// of the weight of a thread, at equal distances from the lowest.
+// weightFactors are the ratios of prices at the processor to those for equal shares, by the logarithm to base 2 of the weight of a
+// thread, at equal distances from the lowest.
 type weightFactors struct {
 	lowest, perPoint float64
 	points           [weightPoints]weightFactor
 }
 
-// weightFactor is the factor of what a thread waits, and those of what it makes others wait, if it is hardly ever there
-// and if it always is.
+// weightFactor is the factor of a thread's own wait, and the factors of the wait that it causes others when it is rarely and when
+// it is always present.
 type weightFactor struct{ own, rare, always float64 }
 
 const (
 	weightPoints = 16
 	// improbable is the probability of numbers of threads that do not matter.
 	improbable = 1e-6
-	// weightMargin is by how much weights above the largest of a node, and below the smallest, are distinguished.
+	// weightMargin is the range of distinct weights above the largest of a node, and below the smallest, as a factor.
 	weightMargin = 64
 )
 
@@ -102,7 +103,7 @@ func (l *weightedLoad) factors(there *resourceLoad) *weightFactors {
 	return f
 }
 
-// states is what the others do at a processor, whatever the weight of one more.
+// states are the states of the other threads at a processor, independent of the weight of one more.
 type states struct {
 	*weightedLoad
 	servers, pressure, sensitivity float64
@@ -177,7 +178,7 @@ func (e *states) factor(weight float64) weightFactor {
 	return weightFactor{own: e.own(weight), rare: 1, always: 1}.inflicted(e)
 }
 
-// own returns the factor of what the thread waits.
+// own returns the factor of the thread's own wait.
 func (e *states) own(weight float64) float64 {
 	total, served := 0.0, 0.0
 	for k, q := range e.present {
@@ -185,14 +186,14 @@ func (e *states) own(weight float64) float64 {
 		total += lasts
 		served += lasts * min(1, weight*e.levels[k])
 	}
-	equal := total - 1 // where V is 1, but for what is rare
+	equal := total - 1 // where V is 1, except for rare states
 	if equal <= improbable || served <= 0 {
 		return 1
 	}
 	return max(0, ((1-e.busy)*(total-served)+e.busy*(total/served-1))/equal)
 }
 
-// inflicted sets the factors of what the thread makes others wait.
+// inflicted sets the factors of the wait that the thread causes others.
 func (f weightFactor) inflicted(e *states) weightFactor {
 	clear(e.scratch)
 	for n, q := range e.marked {
@@ -218,11 +219,11 @@ func (f weightFactor) inflicted(e *states) weightFactor {
 	return f
 }
 
-// minFactor is the smallest factor of what others wait.
+// minFactor is the smallest factor of the wait caused to others.
 const minFactor = 1e-6
 
-// level returns at which level the processor is shared by one thread of some weight, or none if that is 0, and so many
-// others, whoever they are in proportion to how often they are there.
+// level returns the level at which the processor is shared by one thread of the given weight, or none if that is 0, and the given
+// number of other threads, drawn in proportion to their presence.
 func (e *states) level(others, weight float64) float64 {
 	each := others / e.pressure
 	rest := 0.0
@@ -234,7 +235,7 @@ func (e *states) level(others, weight float64) float64 {
 		level := 0.0
 		if wanted := each*rest + mine; wanted > 0 {
 			level = room / wanted
-		} else if room > 0 { // what is left weighs nothing, but for rounding
+		} else if room > 0 { // the rest weighs nothing, except for rounding
 			level = math.Inf(1)
 		}
 		p := &e.peers[k-1]
@@ -255,7 +256,7 @@ func (e *states) level(others, weight float64) float64 {
 	return 1 / e.peers[0].weight
 }
 
-// at returns the factors for a thread of a weight, given by its logarithm, that is there with some probability.
+// at returns the factors for a thread with the given logarithm of its weight and probability of presence.
 func (f *weightFactors) at(logWeight, present float64) (own, inflicted float64) {
 	x := max(0, min(weightPoints-1, (logWeight-f.lowest)*f.perPoint))
 	i := min(int(x), weightPoints-2)

@@ -82,8 +82,8 @@ func ranks(values []float64) []float64 {
 	return r
 }
 
-// How the order of nodes by price compares with that by what a job really costs there. The figures stand in
-// docs/evidence/accuracy.md, from more clusters.
+// The order of nodes by price against the order by the exact cost of a job there. The figures, from more
+// clusters, stand in docs/evidence/accuracy.md.
 func TestPricesOrderNodesAsTheExactSolution(t *testing.T) {
 	t.Parallel()
 	var correlations, equalCorrelations, regrets, equalRegrets float64
@@ -191,7 +191,7 @@ func TestWeightsDecideWhoWaits(t *testing.T) {
 	load := price.NewSharedLoad([]int{1}, 0)
 	load.AddShare(busy, loading.Share{Weight: 10})
 	prices := load.Prices()
-	for weight, want := range map[float64]float64{1: 10.1, 10: 2, 100: 10.1} { // what both wait: the ratio of weights, both ways
+	for weight, want := range map[float64]float64{1: 10.1, 10: 2, 100: 10.1} { // waits of both: the ratio of weights, both ways
 		got := prices.Of(price.NewShareCandidate(busy, 0, loading.Share{Weight: weight}))
 		if math.Abs(got/want-1) > 0.1 {
 			t.Errorf("a busy job of weight %v beside one of 10 costs %v, want %v", weight, got, want)

@@ -9,10 +9,10 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Among is a probe, with as many workers as its resource has servers, and its target on a
-// node where other jobs run, or where the target has several threads, so that the
-// formulas for one pair do not hold. The dilations of all are predicted as by
-// [contention.Predict], with what is asked for unknown, and the prediction is inverted.
+// Among is a probe, with one worker for each server of its resource, and its target on a node where
+// other jobs run, or where the target has several threads, so that the formulas for one pair do not
+// hold. The dilations of all are predicted as by [contention.Predict], with the sought value
+// unknown, and the prediction is inverted.
 //
 // The neighbours must be the same while the probe runs alone and beside the target.
 type Among struct {
@@ -23,9 +23,9 @@ type Among struct {
 	Neighbours []loading.Vector
 	// Resource is the index of the probe's resource.
 	Resource int
-	// Target is what is known of the target: its threads at the probe's resource,
-	// and its demands at others. Its loading and pressure at the probe's resource,
-	// which are to be found, do not matter.
+	// Target holds the known parts of the target: its threads at the probe's resource, and its
+	// demands at others. Its loading and pressure at the probe's resource, which are to be found,
+	// do not matter.
 	Target loading.Vector
 }
 
@@ -34,11 +34,11 @@ type Among struct {
 // its rate beside them and the target. The target is taken to be symmetric, its
 // loading equal to its pressure.
 //
-// The result is not clamped: a ratio that noise takes beyond those that pressures from
-// 0 to 1 lead to gives what a straight line does. By more than noise the error wraps
-// [ErrUnexplained]. It wraps [ErrAmbiguous] where the ratio hardly depends on the
-// pressure: many threads crowd the resource whatever they do, or the loadings at other
-// resources leave no room. Other errors name what is invalid.
+// The result is not clamped: for a ratio that noise takes beyond those of pressures from 0 to 1 it
+// extrapolates linearly. If that is more than noise the error wraps [ErrUnexplained]. It wraps
+// [ErrAmbiguous] where the ratio hardly depends on the pressure: many threads fill the resource at
+// any pressure, or the loadings at other resources leave no room. Other errors name the invalid
+// value.
 func (a Among) Pressure(ratio float64) (float64, error) {
 	c, err := a.pressures()
 	if err != nil {
@@ -51,9 +51,8 @@ func (a Among) Pressure(ratio float64) (float64, error) {
 // ratio of its time beside the neighbours and the probe to its time beside the
 // neighbours alone, as [Among.Pressure] does.
 //
-// Where the threads of the target crowd the resource, more of them than it has servers
-// left, a higher loading can lead to a lower ratio: if so the error wraps
-// [ErrAmbiguous], and the pressure is all that can be told.
+// Where the target has more threads than the resource has servers left, a higher loading can lead
+// to a lower ratio: if so the error wraps [ErrAmbiguous], and only the pressure can be determined.
 func (a Among) Sensitivity(ratio float64) (float64, error) {
 	c, err := a.sensitivities()
 	if err != nil {

@@ -19,8 +19,8 @@ type CopiesTime struct {
 	Time float64
 }
 
-// CopiesLoading is what the times of identical copies tell of a job that is always busy
-// at one of two resources with one server each, with the loading p at one and 1 − p at the other.
+// CopiesLoading is the estimate from the times of identical copies of a job that is always busy at
+// one of two resources with one server each, with the loading p at one and 1 − p at the other.
 type CopiesLoading struct {
 	// Neutral is the time of one copy, in the unit of the times.
 	Neutral Estimate

@@ -12,8 +12,8 @@ import (
 // explains, by more than noise.
 var ErrUnexplained = errors.New("no loading from 0 to 1 explains the dilation")
 
-// ErrAmbiguous is wrapped by the error for a dilation from which the loading cannot
-// be told, because others explain it as well.
+// ErrAmbiguous is wrapped by the error for a dilation that does not determine the loading, because
+// other loadings explain it as well.
 var ErrAmbiguous = errors.New("the dilation does not tell the loading")
 
 const (
@@ -21,8 +21,8 @@ const (
 	curveSteps = 16
 	// halvings of one step give a loading to 10⁻⁸.
 	halvings = 22
-	// minRise is by how much a dilation must grow over all loadings for them to
-	// be told apart. No measurement sees less.
+	// minRise is the least growth of a dilation over all loadings with which they can be
+	// distinguished. No measurement resolves less.
 	minRise = 1e-4
 )
 
@@ -80,8 +80,8 @@ func (c *curve) average() float64 {
 	return (c.dilations[last] - c.dilations[0]) / c.loadings[last]
 }
 
-// tells reports whether the curve rises enough near a dilation to tell its loading: by
-// more than a tenth of what it does on average.
+// tells reports whether the curve rises enough near a dilation to determine its loading: by more
+// than a tenth of its average rise.
 func (c *curve) tells(dilation float64) bool {
 	point := max(1, min(len(c.dilations)-1, sort.SearchFloat64s(c.dilations, dilation)))
 	return c.slope(point) > c.average()/10

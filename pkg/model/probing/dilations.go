@@ -2,8 +2,8 @@ package probing
 
 import "fmt"
 
-// The range of one measured dilation. Noise takes those near 1 a little below it;
-// what lies outside the range was disturbed, or is another quantity.
+// The range of one measured dilation. Noise takes those near 1 a little below it; a value outside
+// the range was disturbed, or is another quantity.
 const (
 	MinDilation = 0.8
 	MaxDilation = 1e6

@@ -1,12 +1,11 @@
 // Package probing turns measured slowdowns into loading vectors.
 //
-// A probe is a job that does nothing but use one resource, with as many workers
-// as the resource has servers, so that it keeps all of them busy. It runs alone
-// and beside a target, in turn: how much longer each takes beside the other tells
-// what the target does at the resource. The package takes such rates and times,
-// from whatever clock, and gives loadings and pressures with 95 % confidence
-// intervals; it says what cannot be told from them. It starts nothing, waits for
-// nothing and reads nothing: every function is pure.
+// A probe is a job that does nothing but use one resource, with one worker for each server of the
+// resource, so that it keeps all of them busy. It runs alone and beside a target, in turn: the
+// ratio of each one's time beside the other to its time alone measures the target's demand at the
+// resource. The package takes such rates and times, from whatever clock, and gives loadings and
+// pressures with 95 % confidence intervals; it reports values that they do not determine. It starts
+// nothing, waits for nothing and reads nothing: every function is pure.
 //
 // # What one pair of dilations tells
 //
@@ -52,9 +51,9 @@
 //
 // # Noise
 //
-// A dilation near 1 is measured as often a little below 1 as above it. Nothing is
-// clamped before it is averaged, or averages would be too high; what is reported
-// lies between 0 and 1. [GeometricMean] says how intervals are made.
+// A dilation near 1 is measured as often a little below 1 as above it. Nothing is clamped before it
+// is averaged, or averages would be too high; reported values lie between 0 and 1. [GeometricMean]
+// defines the intervals.
 //
 // # What else is here
 //

@@ -12,7 +12,7 @@ import (
 // confidence is the coverage of all intervals.
 const confidence = 0.95
 
-// Estimate is a measured value, with what is known of its error.
+// Estimate is a measured value, with its error where that is known.
 type Estimate struct {
 	// Value is the best guess.
 	Value float64
@@ -80,8 +80,8 @@ func logarithms(values []float64) ([]float64, error) {
 	return logs, nil
 }
 
-// through returns the estimate of a growing function of what was measured, from the
-// mean and the half width of the interval of the latter.
+// through returns the estimate of a growing function of a measured quantity, from the mean and the
+// half width of the interval of the latter.
 func through(center, margin float64, samples int, growing func(float64) float64) Estimate {
 	e := Estimate{Value: growing(center), Error: math.Inf(1), Samples: samples}
 	if !math.IsInf(margin, 1) {

@@ -8,13 +8,13 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// MinSelfDilation is how much two copies of a probe dilate each other, at least, if one
-// of them keeps the resource busy: 2, give or take noise. Where they do not, others may
-// use the resource without slowing the probe down, and its dilation tells nothing.
+// MinSelfDilation is the least dilation of two copies of a probe by each other if one of them keeps
+// the resource busy: 2, within noise. Below it, others may use the resource without slowing the
+// probe down, and its dilation says nothing.
 const MinSelfDilation = 1.8
 
-// Setting is where rounds took place: a probe with as many workers as the resource has
-// servers, and a target, on a node without neighbours. See [Among] for any other.
+// Setting describes the place of the rounds: a probe with one worker for each server of its
+// resource, and a target, on a node without neighbours. See [Among] for any other.
 type Setting struct {
 	// Servers is the number of servers of the resource.
 	Servers int
@@ -26,13 +26,11 @@ type Setting struct {
 	Conserving bool
 }
 
-// Resource is what rounds with one probe tell of a target. Values lie between 0
-// and 1.
+// Resource is the result for a target from the rounds with one probe. Values lie between 0 and 1.
 type Resource struct {
-	// Loading is the fraction of its time alone that the target spends at the
-	// resource. It is the work where the resource conserves work, which holds however
-	// the resource favours one of those it serves; else it is the sensitivity, and
-	// where neither was measured the pressure.
+	// Loading is the fraction of its time alone that the target spends at the resource. It is the
+	// work where the resource conserves work, which holds even if the resource favours one of those
+	// it serves; else it is the sensitivity, and where neither was measured the pressure.
 	Loading Estimate
 	// Pressure is how much a thread of the target stands in others' way, from the
 	// dilation of the probe.
@@ -58,12 +56,11 @@ const (
 // [GeometricMean], and the mean is turned into a pressure and a sensitivity, that of
 // several threads too.
 //
-// An error that names a round is for an invalid one. An error that wraps
-// [ErrUnexplained] comes with the result, and says that the dilations are not those of
-// such a target, by more than the intervals allow: it has more threads, or what runs
-// beside it helps it. A pressure or a sensitivity above 1 is explained by an unfair
-// share, and reported as 1, where both dilations were measured and the work adds up;
-// where only one was, it is not.
+// An error that names a round is for an invalid one. An error that wraps [ErrUnexplained] comes
+// with the result, and says that the dilations are not those of such a target, by more than the
+// intervals allow: it has more threads, or the load beside it helps it. A pressure or a sensitivity
+// above 1 is explained by an unfair share, and reported as 1, where both dilations were measured
+// and the work adds up; where only one was, it is not.
 func Measure(setting Setting, rounds []Dilations) (Resource, error) {
 	if err := validate(setting.Servers, setting.Threads); err != nil {
 		return Resource{}, err
@@ -107,7 +104,7 @@ func (s Setting) combine(probe, target, work []float64) (Resource, error) {
 
 	sensitivities, err := quiet.sensitivities()
 	switch {
-	case errors.Is(err, ErrAmbiguous): // the target crowds the resource by itself
+	case errors.Is(err, ErrAmbiguous): // the target fills the resource by itself
 	case err != nil:
 		return r, err
 	default:
@@ -141,9 +138,9 @@ func served(work []float64) (Estimate, error) {
 	return e, nil
 }
 
-// estimate turns measured dilations into a loading, which noise may take beyond 0
-// and 1. The error wraps ErrUnexplained if it is more than noise: if they are clearly
-// below 1 or, where shares are fair, above what a loading of 1 leads to.
+// estimate turns measured dilations into a loading, which noise may take beyond 0 and 1. The error
+// wraps ErrUnexplained if the excess is more than noise: if they are clearly below 1 or, where
+// shares are fair, above the dilation of a loading of 1.
 func (c *curve) estimate(what, whose string, dilations []float64, fair bool) (Estimate, error) {
 	if len(dilations) == 0 {
 		return Estimate{}, nil

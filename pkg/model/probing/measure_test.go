@@ -71,8 +71,8 @@ func TestSimulatedTargetsAreRecovered(t *testing.T) {
 	}
 }
 
-// Four threads on one server wait for each other, alone too: what the probe loses
-// tells how much they press, but how much longer they take beside it tells nothing.
+// Four threads on one server wait for each other, alone too: the probe's slowdown measures their
+// pressure, but their own slowdown beside it says nothing.
 func TestThreadsThatCrowdTheServerTellTheirPressureOnly(t *testing.T) {
 	t.Parallel()
 	got, err := probing.Measure(probing.Setting{Servers: 1, Threads: 4, Conserving: true}, rounds(6, 1, 4, []float64{0.3}, 2e5))

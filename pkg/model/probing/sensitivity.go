@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// Level is what was measured beside a bubble, a standard job at an interference resource, at one pressure.
+// Level is a measurement beside a bubble, a standard job at an interference resource, at one pressure.
 type Level struct {
 	// Pressure of the bubble, above 0 and at most [contention.MaxPressure].
 	Pressure float64
@@ -28,7 +28,7 @@ type Sensitivity struct {
 // FitSensitivity fits the curve of a job beside a bubble: the one that is nearest to the mean logarithm of each level, by
 // squares weighted with the rounds, among those that start at 1 and never fall (isotonic regression by pooling adjacent
 // violators: Barlow et al., "Statistical Inference under Order Restrictions", 1972). Levels that noise has in the wrong
-// order get what they have in common.
+// order get their weighted mean.
 //
 // The error names the level, the value and the rule.
 func FitSensitivity(levels []Level) (Sensitivity, error) {
@@ -104,7 +104,7 @@ func (s Sensitivity) Largest() Estimate {
 }
 
 // Shows reports whether the bubble slows the job down by more than the error of the measurement at its highest level:
-// then the job can tell the pressure of others.
+// then the job can measure the pressure of others.
 func (s Sensitivity) Shows() bool {
 	largest := s.Largest()
 	return largest.Taken() && largest.Value-largest.Error > 1

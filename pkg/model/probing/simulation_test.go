@@ -11,12 +11,11 @@ type thread struct {
 	weight   float64   // of its share where it is served
 }
 
-// simulate returns the dilations of threads that share stations for ever, after some
-// time. Each thread makes visits of exponentially distributed length, on average 1, to
-// stations that it draws by its loadings, or to nowhere. A station with fewer servers
-// than threads shares them by weight; no two weights differ where there are several
-// servers. It is written from the definition of processor sharing, and knows nothing
-// of queues.
+// simulate returns the dilations of threads that share stations for ever, after some time. Each
+// thread makes visits of exponentially distributed length, on average 1, to stations that it draws
+// by its loadings, or to nowhere. A station with fewer servers than threads shares them by weight;
+// no two weights differ where there are several servers. It follows the definition of processor
+// sharing, without any queueing formula.
 func simulate(servers []int, threads []thread, duration float64, rng *rand.Rand) []float64 {
 	at, left, done := make([]int, len(threads)), make([]float64, len(threads)), make([]float64, len(threads))
 	draw := func(k int) {

@@ -15,8 +15,7 @@ type slope struct {
 	runs    float64
 }
 
-// The relative noise of a dilation where it cannot be told from the runs, and the least
-// that it is taken to be.
+// The relative noise of a dilation where the runs do not determine it, and its lower bound.
 const (
 	assumedNoise = 0.02
 	leastNoise   = 1e-4

@@ -8,8 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// maxSum is what loadings without error may add up to. Whatever disturbs all
-// rounds alike (a probe's cache misses, a kernel's favours) is not in their errors.
+// maxSum bounds the sum of loadings without error. A disturbance of all rounds alike (a probe's
+// cache misses, a kernel's favours) is not in their errors.
 const maxSum = 1.05
 
 // Vector is the loadings of a target at several resources, made to agree.
@@ -32,7 +32,7 @@ type Vector struct {
 // work in different places. Waiting at one resource is then hidden behind another,
 // and dilations are less than the sum that the model predicts.
 type OverlapError struct {
-	// Resources are the indices of those with a loading that is clearly above 0.
+	// Resources are the indices of the resources with a loading that is clearly above 0.
 	Resources []int
 	// Loadings are the measured ones, of all resources.
 	Loadings []Estimate

@@ -44,7 +44,7 @@ func TestASmallLoadingGivesNoMoreThanItHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The second would give 0.04 · 100/102; what it does not have the others share.
+	// The second would give 0.04 · 100/102; the others share the part that it lacks.
 	if v.Loadings[1].Value != 0 || math.Abs(v.Loadings[0].Value-0.98) > 1e-12 || math.Abs(v.Loadings[2].Value-0.02) > 1e-12 {
 		t.Errorf("got %v", v.Loadings)
 	}
@@ -101,7 +101,7 @@ func TestResourcesThatOverlapInTimeAreNamed(t *testing.T) {
 	if sum := v.Loadings[0].Value + v.Loadings[1].Value + v.Loadings[2].Value; math.Abs(sum-1) > 1e-12 {
 		t.Errorf("the vector with the error adds up to %v", sum)
 	}
-	// Samples without any scatter leave what disturbs them all alike.
+	// Samples without any scatter leave the disturbance that all have in common.
 	if v, err := probing.AddUp([]probing.Estimate{{0.58, 0, 3}, {0.46, 0, 3}}); err != nil || math.Abs(v.Moved[0]-0.02) > 1e-12 {
 		t.Errorf("got %+v, %v", v, err)
 	}

@@ -12,9 +12,9 @@ import (
 // keeps all servers busy. Where there are no more threads than servers the time
 // alone is the neutral time.
 //
-// The result is not clamped: noise makes it a little negative, or more than 1. The
-// error is for a dilation beyond [MinDilation] and [MaxDilation], or a number of
-// servers or threads (0 means 1) that no node has.
+// The result is not clamped: noise makes it a little negative, or more than 1. The error is for a
+// dilation beyond [MinDilation] and [MaxDilation], or a number of servers or threads (0 means 1)
+// that no node has.
 func Loading(targetDilation, probeDilation float64, servers, threads int) (float64, error) {
 	if err := validate(servers, threads); err != nil {
 		return 0, err

@@ -66,7 +66,7 @@ func TestExactIsMeanValueAnalysis(t *testing.T) {
 	errors.atMost(t, 1e-14, 1e-12) // rounding of a few thousand additions
 }
 
-// Small mixed sets against the Markov chain itself, which knows no product form.
+// Small mixed sets against the Markov chain itself, which assumes no product form.
 func TestSolversAreNearTheMarkovChainWithManyServers(t *testing.T) {
 	t.Parallel()
 	var auto, linearizer, schweitzer relativeErrors
@@ -79,7 +79,7 @@ func TestSolversAreNearTheMarkovChainWithManyServers(t *testing.T) {
 		schweitzer.add(solve(t, network, queueing.Options{Solver: queueing.Schweitzer}).Dilations, want)
 	}
 	auto.atMost(t, 1e-10, 1e-8)       // conditioning of 1,024 balance equations
-	linearizer.atMost(t, 0.002, 0.06) // worst where few jobs crowd two stations and are never idle
+	linearizer.atMost(t, 0.002, 0.06) // worst where few jobs fill two stations and are never idle
 	schweitzer.atMost(t, 0.05, 0.25)
 }
 

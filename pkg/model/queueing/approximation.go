@@ -6,15 +6,15 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// approximation is what Schweitzer and Linearizer iterate: where each job is,
-// from that what it finds, from that what it waits, from that where it is. Arrays
-// over classes and stations are flat, as in closed.
+// approximation is the iteration of Schweitzer and Linearizer: the presences of the jobs give the
+// queues that each finds, these its waits, and these the presences. Arrays over classes and
+// stations are flat, as in closed.
 type approximation struct {
 	*closed
 	presence   []float64   // the probability that one thread is found at a station
-	offset     []float64   // what it finds there beyond totals − presence: see linearizer
+	offset     []float64   // queue found there beyond totals − presence: see linearizer
 	dilation   []float64   // per class
-	waits      []float64   // what it waits there, as a multiple of its service
+	waits      []float64   // wait there, as a multiple of its service
 	expansions []expansion // the wait as a function of the mean number of others found
 	tilts      []float64   // log θ of each expansion; see tilted
 	totals     []float64   // Σ threads · presence, per station
@@ -52,7 +52,7 @@ func newApproximation(c *closed) *approximation {
 	return a
 }
 
-// sum sets the totals to what the presences add up to.
+// sum sets the totals to the sums of the presences.
 func (a *approximation) sum() {
 	clear(a.totals)
 	for row := 0; row < len(a.presence); row += a.m {
@@ -68,9 +68,9 @@ func (a *approximation) found(x, i int) float64 {
 	return max(0, a.totals[i]-a.presence[x]+a.offset[x])
 }
 
-// step takes each job to find the totals less itself, computes from that where it
-// is, and moves the totals towards what that adds up to. It returns by how much a
-// presence, or relatively a dilation, is not what it was.
+// step lets each job find the totals less itself, computes its presence from that, and moves the
+// totals towards the sums of the new presences. It returns the largest change of a presence, or
+// relative change of a dilation.
 func (a *approximation) step() (change float64) {
 	clear(a.sums)
 	a.newton.reset()

@@ -1,12 +1,11 @@
 package queueing
 
-// bound makes the waits keep the asymptotic bounds: no job is faster than alone,
-// and no station is busier than its servers allow, Σ_k n_k·D_ik/λ_k ≤ c_i
-// (Denning and Buzen, Computing Surveys 10 (3), 1978). The exact solution keeps
-// them, and so does Schweitzer's for one server. The first-order model breaks the
-// second when a station is crowded, the Linearizer by a little when one is nearly
-// always busy. Where that happens every job at the station waits for the least
-// time more with which the bound holds; others are then only less busy.
+// bound makes the waits keep the asymptotic bounds: no job is faster than alone, and no station is
+// busier than its servers allow, Σ_k n_k·D_ik/λ_k ≤ c_i (Denning and Buzen, Computing Surveys 10
+// (3), 1978). The exact solution keeps them, and so does Schweitzer's for one server. The
+// first-order model breaks the second when a station is saturated, the Linearizer by a little when
+// one is nearly always busy. Where that happens every job at the station waits longer, by the least
+// time with which the bound holds; others are then only less busy.
 //
 // Where pressure differs from demand only the smaller of the two keeps a
 // server busy in any case, so that one is counted.
@@ -52,5 +51,5 @@ func (c *closed) excess(i int, dilations []float64) (more float64) {
 	}
 }
 
-// boundTolerance is by how much, relatively, rounding may miss the bound.
+// boundTolerance is the relative rounding error of the bound.
 const boundTolerance = 1e-12

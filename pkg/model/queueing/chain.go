@@ -20,10 +20,9 @@ import "math"
 //
 //	1 + W_ij = Σ_n f_{j−1}(n) b_j(n + e_i) / Σ_n f_{j−1}(n) b_j(n)
 //
-// All terms are positive, so no digit is lost. To keep them in range, demands at
-// station i are multiplied by θ_i, near what a job there is slowed down by, and
-// w_i(n) divided by θ_iⁿ; and each job is scaled to a sum of 1, so that f_j is a
-// distribution and b_j a mean.
+// All terms are positive, so no digit is lost. To keep them in range, demands at station i are
+// multiplied by θ_i, near the slowdown of a job there, and w_i(n) divided by θ_iⁿ; and each job is
+// scaled to a sum of 1, so that f_j is a distribution and b_j a mean.
 func byChain(c *closed, copies []int) (waits []float64) {
 	jobs := total(copies)
 	scale, norm := c.scales()
@@ -111,8 +110,8 @@ func (x *simplex) waits(f, after, waits []float64) {
 // maxLog is a logarithm well within those of doubles.
 const maxLog = 600
 
-// logWeights returns log(w_i(n)/θ_iⁿ) for each station and up to n jobs, and
-// what that adds up to where about the most likely numbers are.
+// logWeights returns log(w_i(n)/θ_iⁿ) for each station and up to n jobs, and their sum at about the
+// most likely numbers.
 func (c *closed) logWeights(jobs int, scale []float64) (logs [][]float64, middle float64) {
 	logs = make([][]float64, c.m)
 	for i, servers := range c.servers {

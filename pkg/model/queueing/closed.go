@@ -13,7 +13,7 @@ type closed struct {
 	idle     []float64 // per class
 	demand   []float64
 	pressure []float64
-	exposure []float64 // sensitivity / demand: by how much waits are more than what is found
+	exposure []float64 // sensitivity / demand: factor from the queue found to the wait
 	threads  []float64 // copies · threads, 0 where a class leaves a station alone
 	station  []int     // the network's index of each station
 	class    []int     // and of each class
@@ -71,13 +71,12 @@ func (c *Class) maxThreadsAt(i int) int {
 	return c.copies() * c.threads(i)
 }
 
-// waiting returns by how much a wait of one service adds to what a job presses, x its
-// class and station: by its pressure, but by no more than its demand, which is how long
-// that wait is.
+// waiting returns the part of a wait of one service that adds to a job's pressure, x its class and
+// station: its pressure, but at most its demand, which is the length of that wait.
 func (c *closed) waiting(x int) float64 { return min(c.pressure[x], c.demand[x]) }
 
-// response returns by how much class k is dilated when it waits so long at each
-// station: λ = 1 + Σ_i D_i·W_i.
+// response returns the dilation of class k with the given waits at each station: λ = 1 + Σ_i
+// D_i·W_i.
 func (c *closed) response(k int, waits []float64) float64 {
 	dilation := 1.0
 	for i := range c.m {

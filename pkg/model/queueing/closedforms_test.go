@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// This file holds means in closed form, with which tests compare the distributions, and
-// the complements of these.
+// This file holds means in closed form and their complements, with which tests compare the
+// distributions.
 
 // ResponseBeyond returns the probability that a job takes longer than x ≥ 0, in a form
 // that is accurate where it is small.

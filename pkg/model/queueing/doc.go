@@ -19,12 +19,11 @@
 //
 // Who is slowed down by how much when certain jobs share certain stations?
 //
-// A [Network] is a list of stations, each with a number of servers, and a list of
-// classes: a job, or several copies of it, with its service demand at each station
-// and its idle time. A job goes round for ever. Its dilation is how long a round
-// takes relative to how long it takes alone, and depends only on the proportions
-// of its demands and idle time. [Solve] computes the dilations, and where jobs
-// wait. It is a pure function and knows nothing of what jobs and stations are.
+// A [Network] is a list of stations, each with a number of servers, and a list of classes: a job, or several
+// copies of it, with its service demand at each station and its idle time. A job goes round for ever. Its
+// dilation is the ratio of the time of a round to that of a round alone, and depends only on the proportions
+// of its demands and idle time. [Solve] computes the dilations, and where jobs wait. It is a pure function,
+// for any kind of jobs and stations.
 //
 // # Service
 //
@@ -39,8 +38,7 @@
 //	λ_j = 1 + Σ_i D_ij W_ij        (times relative to the neutral time, Σ_i D_ij + Z_j = 1)
 //	W_ij = E[(N + 1 − c_i)⁺] / c_i  (N the others that job j finds at station i)
 //
-// The arrival theorem says what a job finds: the network without it. The solvers
-// differ in how they get at that.
+// By the arrival theorem a job finds the network without it. The solvers differ in how they solve that.
 //
 // # The ladder
 //
@@ -50,10 +48,9 @@
 //	Linearizer  where they are without it, nearly  n²·m per iteration
 //	Exact       where they are without it          n·m·C(n+m, m) or Π(copies+1)·n·m
 //
-// A station with many servers adds N² for its N jobs to all of the approximations,
-// and counts in Exact as that many stations in the second form. See [Solver] for the
-// errors, and [Auto] for the choice. Stations where no job ever waits, because there
-// are as many servers as jobs, cost nothing.
+// A station with many servers adds N² for its N jobs to all of the approximations, and counts in Exact as that
+// number of stations in the second form. See [Solver] for the errors, and [Auto] for the choice. Stations
+// where no job ever waits, because there are enough servers for all jobs, cost nothing.
 //
 // # Beyond standard theory
 //

@@ -7,7 +7,7 @@ import "math"
 // is a convex function with a slope between 0 and 1/c, expanded to the second order
 // about a mean near the one found.
 type expansion struct {
-	mean  float64 // what it is expanded about
+	mean  float64 // the point of the expansion
 	min   float64 // how far below the mean it is used, at most 0; below, the wait is constant
 	max   float64 // how far above the mean it is used, at least 0; above, the slope is 1/c
 	at    float64 // the wait at the mean

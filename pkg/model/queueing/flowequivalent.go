@@ -64,7 +64,7 @@ func (f *FlowEquivalent) Population(jobs []int) int {
 	return s
 }
 
-// Rate returns how many rounds per unit of time the jobs of a class make together of which there are n in a population.
+// Rate returns the number of rounds per unit of time that the n jobs of a class in a population make together.
 func (f *FlowEquivalent) Rate(class, n, population int) float64 {
 	rate := float64(n) / f.classes[class].neutral()
 	r := f.reduced[class]
@@ -74,8 +74,8 @@ func (f *FlowEquivalent) Rate(class, n, population int) float64 {
 	return rate * f.weights[population-f.lattice.strides[r]] / f.weights[population] / f.lattice.norm[r]
 }
 
-// Waits returns what a job of each class waits at each station on average, as a multiple of its service time there, where each
-// population has some probability.
+// Waits returns the mean wait of a job of each class at each station, as a multiple of its service time there, given the
+// probability of each population.
 func (f *FlowEquivalent) Waits(probability []float64) [][]float64 {
 	l := f.lattice
 	waits := make([][]float64, len(f.reduced))

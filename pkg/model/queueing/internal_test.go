@@ -125,8 +125,8 @@ func TestAnExpandedWaitNeverFallsAndNeverIsNegative(t *testing.T) {
 	})
 }
 
-// Equal threads, and no more threads than servers, whatever they are: what one of them
-// waits is what the others make it wait.
+// Equal threads, and no more threads than servers: the wait of one of them equals the wait that it
+// causes the others.
 func TestOneOfManyWaitsForTheOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := rapid.IntRange(2, 6).Draw(t, "servers")

@@ -2,12 +2,12 @@ package queueing
 
 import "math"
 
-// linearizer estimates what a job finds from the network that lacks it, by the
-// arrival theorem. It solves that network in the same way, and there takes what
-// the absence of one more job does to be what it does in the whole network: Chandy
-// and Neuse, "Linearizer: a heuristic algorithm for queueing network models of
-// computing systems", CACM 25 (2), 1982. With one job per class, and δ_ilk what
-// the absence of job k adds to the presence of job l at station i, job j finds
+// linearizer estimates the queue that a job finds from the network without it, by the arrival
+// theorem. It solves that network in the same way, and assumes that the absence of one more job has
+// the same effect there as in the whole network: Chandy and Neuse, "Linearizer: a heuristic
+// algorithm for queueing network models of computing systems", CACM 25 (2), 1982. With one job per
+// class, and δ_ilk the change of the presence of job l at station i by the absence of job k, job j
+// finds
 //
 //	Σ_{l≠j} (Q_il + δ_ilj)            in the whole network
 //	Σ_{l≠j,k} (Q_il + δ_ilk + δ_ilj)  in the network that lacks job k
@@ -27,8 +27,8 @@ import "math"
 // while all servers are busy: jobs that vary N more are more often the reason. That adds
 // up to E[N | N ≥ c] and is exact for equal jobs.
 //
-// A class of one job is taken away like any other. Implementations that correct
-// only what is left of a job's own class do nothing at all for such classes.
+// A class of one job is taken away like any other. Implementations that correct only the rest of a
+// job's own class do nothing at all for such classes.
 type linearizer struct {
 	*approximation
 	lacks   [][]float64 // lacks[j] is δ for one job of class j taken away, per class and station
@@ -42,8 +42,8 @@ type linearizer struct {
 	surplus []float64   // scratch, per station
 }
 
-// If what a job finds followed δ at once, it would sway where about half of the
-// jobs wait. It follows less closely when changes hardly shrink in spite of that.
+// If the queue that a job finds followed δ at once, it would oscillate where about half of the jobs
+// wait. It follows less closely when changes hardly shrink in spite of that.
 const (
 	firstDamping = 0.85
 	leastDamping = 0.1
@@ -67,8 +67,8 @@ func newLinearizer(a *approximation) *linearizer {
 	return l
 }
 
-// solve iterates until presences in the whole network settle, given what the
-// networks with a job less say. It reports whether they did within the limit.
+// solve iterates until presences in the whole network settle, given the results of the networks
+// with a job less. It reports whether they did within the limit.
 func (l *linearizer) solve(tolerance float64, limit int) (iterations int, settled bool) {
 	l.gather()
 	before := math.Inf(1)

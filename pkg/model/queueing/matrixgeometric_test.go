@@ -11,10 +11,10 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// matrixGeometric solves a queue with classes of exponential service times as a quasi-
-// birth-death process whose levels are the jobs: Latouche and Ramaswami, "A logarithmic
-// reduction algorithm for quasi-birth-death processes", Journal of Applied Probability 30
-// (3), 1993. It shares nothing with what it is to check but the model.
+// matrixGeometric solves a queue with classes of exponential service times as a quasi-birth-death
+// process whose levels are the jobs: Latouche and Ramaswami, "A logarithmic reduction algorithm for
+// quasi-birth-death processes", Journal of Applied Probability 30 (3), 1993. It shares only the
+// model with the code that it checks.
 type matrixGeometric struct {
 	servers          int
 	arrival          float64
@@ -215,8 +215,8 @@ func (g *matrixGeometric) busy(t *testing.T) (*mat.VecDense, *mat.Dense) {
 	return full, wait
 }
 
-// responseBeyond returns what the function of that name in MGm does, given busy: the wait
-// and the service after it are phases of one matrix exponential distribution.
+// responseBeyond returns the same as the function of that name in MGm, given busy: the wait and the
+// service after it are phases of one matrix exponential distribution.
 func responseBeyond(full *mat.VecDense, wait *mat.Dense, service, x float64) float64 {
 	size := full.Len()
 	phases := mat.NewDense(size+1, size+1, nil)

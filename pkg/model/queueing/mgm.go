@@ -31,7 +31,7 @@ const MaxSCV = 1e6
 //     with fewer servers, at which as many jobs wait (see fit);
 //   - for several servers and an scv below 1 that of exponential times, shortened.
 //
-// [MGm.Error] returns by how much the probabilities may be off.
+// [MGm.Error] returns a bound on the error of the probabilities.
 type MGm struct {
 	services []service
 	wait     wait
@@ -68,8 +68,8 @@ func (q *MGm) ResponseWithin(k int, x float64) float64 {
 // docs/evidence/sizing-accuracy.md.
 func (q *MGm) Error() float64 { return q.off }
 
-// ServiceWithin returns the probability that the service alone takes at most x ≥ 0:
-// what the response comes to with more and more servers.
+// ServiceWithin returns the probability that the service alone takes at most x ≥ 0: the limit of
+// the response with more and more servers.
 func (s Stream) ServiceWithin(x float64) float64 {
 	return newService(s.Service, s.SCV).within(max(0, x))
 }

@@ -17,8 +17,8 @@ func mgm(t testing.TB, servers int, streams ...queueing.Stream) *queueing.MGm {
 	return q
 }
 
-// Queues against simulation, everywhere and where most SLAs are, at 80 % and above. Those
-// that are solved exactly are off by what the batches of the simulation have in common.
+// Queues against simulation, everywhere and where most SLAs are, at 80 % and above. The differences
+// of those solved exactly come from the batches of the simulation, which they share.
 func TestGeneralServiceIsWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -2,7 +2,7 @@ package queueing
 
 import "fmt"
 
-// mixture is what the queues of some classes have in common, whatever their servers.
+// mixture is the common part of the queues of some classes, whatever their servers.
 type mixture struct {
 	streams          []Stream
 	services         []service
@@ -33,7 +33,7 @@ func newMixture(streams []Stream) (*mixture, error) {
 	return mix, nil
 }
 
-// summarize fills in what the classes are together.
+// summarize fills in the sums and means over the classes.
 func (x *mixture) summarize() {
 	mean, square := 0.0, 0.0
 	var list []phase

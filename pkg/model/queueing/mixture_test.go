@@ -179,8 +179,8 @@ func TestClassesOfDifferentTimesAgreeWithSimulation(t *testing.T) {
 	}
 }
 
-// Rare long jobs among many short ones: a pool of which the short ones were once given
-// half of what they attain.
+// Rare long jobs among many short ones: a pool whose short jobs were once given half of the
+// probability that they attain.
 func TestShortJobsWaitForLongOnes(t *testing.T) {
 	t.Parallel()
 	classes := []queueing.Stream{{Arrival: 0.33, Service: 1, SCV: 1}, {Arrival: 57, Service: 100, SCV: 1}}

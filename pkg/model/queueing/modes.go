@@ -25,13 +25,12 @@ import (
 //
 //	Σ c_i ν_i(θ) = θ,
 //
-// of which each c has one root above 0. As those who are left waiting by a job are the
-// arrivals during its wait (the distributional form of Little's law), the mode is
-// a part of the wait that is exponentially distributed with the rate θ: de Smit, "The
-// queue GI/M/s with customers of different types or the queue GI/H_m/s", Advances in
-// Applied Probability 15 (2), 1983, where the same structure follows from a
-// factorization. The weights of the modes follow from the states with idle servers,
-// which are eliminated level by level.
+// which has one root above 0 for each c. As the jobs left waiting behind a job are the arrivals
+// during its wait (the distributional form of Little's law), the mode is a part of the wait that is
+// exponentially distributed with the rate θ: de Smit, "The queue GI/M/s with customers of different
+// types or the queue GI/H_m/s", Advances in Applied Probability 15 (2), 1983, where the same
+// structure follows from a factorization. The weights of the modes follow from the states with idle
+// servers, which are eliminated level by level.
 //
 // Time and memory are those of linear equations with C(m + k − 1, k − 1) unknowns for
 // up to m servers and k phases. Compared with the matrix-geometric solution, the
@@ -68,9 +67,8 @@ func (b *boundary) grow() {
 	b.levels, b.up = append(b.levels, factors), append(b.up, up)
 }
 
-// mustSolve panics for equations that have no solution. Those that are badly
-// conditioned have one: what they are bad for is the scale of the unknowns, not their
-// sum.
+// mustSolve panics for equations that have no solution. Badly conditioned ones have one: they are
+// badly conditioned in the scale of the unknowns, not in their sum.
 func mustSolve(err error) {
 	if condition := mat.Condition(0); err != nil && (!errors.As(err, &condition) || math.IsInf(float64(condition), 1)) {
 		panic(err)
@@ -189,7 +187,7 @@ func (b *boundary) decay(c, m int) float64 {
 	slowest := b.states.total[c] == 0 // which has a root at 0, too
 	return bracketed(0, b.completions(c, m), func(rate float64) float64 {
 		if slowest && rate == 0 {
-			return 1 - float64(m)/b.offered() // the limit of what follows
+			return 1 - float64(m)/b.offered() // the limit of the expression below
 		}
 		sum := rate
 		for i := range b.list {

@@ -26,9 +26,9 @@ type Network struct {
 
 // Class is a job, or several that are alike.
 type Class struct {
-	// Demands holds the service demand at each station: how long the job is
-	// served there in one round, in any unit of time, finite and at least 0.
-	// It may be shorter than the list of stations: what is missing is 0.
+	// Demands holds the service demand at each station: the job's service time there in one round,
+	// in any unit of time, finite and at least 0. It may be shorter than the list of stations:
+	// missing demands are 0.
 	Demands []float64
 	// Idle is the time of a round that the job spends at no station, in the
 	// unit of Demands. It does not wait then.
@@ -40,10 +40,9 @@ type Class struct {
 	// way of others there in one round if it were alone, in the unit of Demands.
 	// Nil means Demands, as in the standard theory.
 	Pressures []float64
-	// Sensitivities holds, for each station, how long the job would wait there in one
-	// round beside a job that is always there, in the unit of Demands. Nil means
-	// Demands, as in the standard theory, where it waits as long as it is served. It
-	// counts at a station with a demand.
+	// Sensitivities holds, for each station, the job's wait there in one round beside a job that is
+	// always there, in the unit of Demands. Nil means Demands, as in the standard theory, where it
+	// waits as long as it is served. It counts at a station with a demand.
 	Sensitivities []float64
 	// Threads holds, for each station, as how many jobs the job counts there,
 	// to others and to itself. Nil, and zero, mean one.
@@ -62,7 +61,7 @@ func (c *Class) neutral() float64 {
 // copies returns the number of jobs of the class.
 func (c *Class) copies() int { return max(c.Copies, 1) }
 
-// demand, pressure and threads give what the class has at station i.
+// demand, pressure and threads return those of the class at station i.
 func (c *Class) demand(i int) float64 {
 	if i < len(c.Demands) {
 		return c.Demands[i]

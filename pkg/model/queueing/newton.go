@@ -6,13 +6,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// newton makes an iteration of the totals settle fast. Repeated as it is,
+// newton makes an iteration of the totals settle fast. Plain repetition,
 //
 //	totals = sums(totals)
 //
-// settles slowly where stations are crowded, because totals feed themselves: who
-// waits longer is there longer. But there are only m of them, so they take
-// Newton's step,
+// settles slowly where stations are saturated, because totals feed back: a job that waits longer is
+// present longer. But there are only m of them, so they take Newton's step,
 //
 //	totals += (1 − ∂sums/∂totals)⁻¹ (sums − totals)
 //
@@ -52,7 +51,7 @@ func (n *newton) add(i, l int, derivative float64) {
 	n.remaining.RawMatrix().Data[i*n.m+l] -= derivative
 }
 
-// prepare ends the Jacobian, given what it is the Jacobian of.
+// prepare completes the Jacobian, given the points where it is taken.
 func (n *newton) prepare(sums, totals []float64) {
 	change := 0.0
 	for i, sum := range sums {

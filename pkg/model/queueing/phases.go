@@ -37,9 +37,9 @@ func newPhases(arrival float64, list []phase) phases {
 // load returns the offered load of a phase, λp/μ.
 func (x phases) load(i int) float64 { return x.arrival * x.list[i].share / x.list[i].rate }
 
-// merge merges a phase with the next faster one. The load stays as it is, and so does
-// the second moment of the service times per unit of time, and with it the mean wait
-// at one server; the rate of arrivals may change.
+// merge merges a phase with the next faster one. The load does not change, and neither does the
+// second moment of the service times per unit of time, and with it the mean wait at one server; the
+// rate of arrivals may change.
 func (x phases) merge(i int) phases {
 	a, b := x.load(i), x.load(i+1)
 	merged := phases{list: make([]phase, 0, len(x.list)-1)}

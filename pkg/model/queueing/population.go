@@ -13,9 +13,9 @@ package queueing
 //	p_n(S) = Σ_j S_j D_ij p_{n−1}(S − j) / min(n, c_i)
 //	G_i(S) = Σ_n p_n(S)
 //
-// (the factor S_j makes G a mean over placements: copies change places freely).
-// From n = c_i on all p_n are added up as one. A job of class j finds at station
-// i what its demand there adds to the weight, relative to its idle time:
+// (the factor S_j makes G a mean over placements: copies change places freely). From n = c_i on all
+// p_n are added up as one. A job of class j finds at station i the weight that its demand there
+// adds, relative to its idle time:
 //
 //	1 + W_ij = (∂G/∂D_ij) / (∂G/∂Z_j)
 //
@@ -52,7 +52,7 @@ func byPopulation(c *closed, copies []int) (waits []float64) {
 type lattice struct {
 	*closed
 	copies  []int
-	norm    []float64 // what the times of each class are divided by; see scales
+	norm    []float64 // divisor of the times of each class; see scales
 	strides []int     // how far apart are populations that differ by one job of a class
 	states  int
 	idle    []float64 // per class, divided

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Priority is a queue like [MMm] with classes of jobs, of which a server that
-// becomes free takes a job of the highest class that waits: head of the line, non-
-// preemptive. All classes are served at the same rate; each arrives at random.
+// Priority is a queue like [MMm] with classes of jobs: a server that becomes free takes a job of
+// the highest class that waits: head of the line, non-preemptive. All classes are served at the
+// same rate; each arrives at random.
 type Priority struct {
 	queue    MMm // of all classes together
 	arrivals []float64
@@ -44,13 +44,13 @@ func (p *Priority) higher(k int) float64 {
 // ResponseWithin returns the probability that a job of class k takes at most x ≥ 0 from
 // arrival to completion, to about 1e-9 times the probability that it waits.
 //
-// A job that has to wait is served after the jobs of its class and above that are there,
-// and after those of higher classes that arrive meanwhile. While all servers are busy, departures
-// come at rate mμ whatever job is served, and the number of those that wait is geometrically
-// distributed with ratio σ = Λ_≤k/(mμ). Each of them, and the departure that is due
-// anyhow, takes a busy period with the higher classes, with transform B; so the wait
-// has the transform (1 − σ)B/(1 − σB): Davis, "Waiting-time distribution of a multi-
-// server, priority queuing system", Operations Research 14 (1), 1966.
+// A job that has to wait is served after the jobs of its class and above that wait already, and
+// after those of higher classes that arrive meanwhile. While all servers are busy, departures come
+// at rate mμ whatever job is served, and the number of waiting jobs is geometrically distributed
+// with ratio σ = Λ_≤k/(mμ). Each of them, and the departure that is due anyhow, takes a busy period
+// with the higher classes, with transform B; so the wait has the transform (1 − σ)B/(1 − σB):
+// Davis, "Waiting-time distribution of a multi-server, priority queuing system", Operations
+// Research 14 (1), 1966.
 func (p *Priority) ResponseWithin(k int, x float64) float64 {
 	return max(0, -math.Expm1(-p.queue.service*max(0, x))-p.lateBecauseOfWait(k, x))
 }

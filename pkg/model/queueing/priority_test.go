@@ -19,10 +19,9 @@ func priority(t testing.TB, servers int, arrivals ...float64) *queueing.Priority
 	return q
 }
 
-// The fraction of late jobs is compared at several times, within 1e-3; its standard
-// error is less than that. What the simulation finds
-// busy and waiting by chance is corrected for: it is known from M/M/m, where the number of
-// those who wait is geometrically distributed.
+// The fraction of late jobs is compared at several times, within 1e-3; its standard error is less
+// than that. The simulation's random error in the busy and waiting jobs is corrected: their means
+// are known from M/M/m, where the number of waiting jobs is geometrically distributed.
 func TestPrioritiesAgreeWithSimulation(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -51,7 +51,7 @@ func sum(values []float64) float64 {
 	return total
 }
 
-// try solves a network, and skips what a solver says that it cannot do.
+// try solves a network, and skips networks that a solver refuses.
 func try(t *rapid.T, network *queueing.Network, options queueing.Options) *queueing.Solution {
 	solution, err := queueing.Solve(network, options)
 	if errors.Is(err, queueing.ErrTooLarge) || errors.Is(err, queueing.ErrNotStandard) || errors.Is(err, queueing.ErrUnsettled) {
@@ -63,8 +63,7 @@ func try(t *rapid.T, network *queueing.Network, options queueing.Options) *queue
 	return solution
 }
 
-// busy returns how many servers of a station are busy, counting what surely keeps
-// them so.
+// busy returns a lower bound on the number of busy servers of a station.
 func busy(network *queueing.Network, solution *queueing.Solution, station int) float64 {
 	servers := 0.0
 	for k, class := range network.Classes {

@@ -12,8 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// This file has solutions that share nothing with the package: what it is tested
-// against.
+// This file has solutions that share nothing with the package, for testing it.
 
 // meanValueAnalysis returns the dilations of different jobs, one server per
 // station, by mean value analysis over the subsets of the jobs: Reiser and
@@ -141,10 +140,10 @@ func markov(t *testing.T, network *queueing.Network) []float64 {
 	return dilations
 }
 
-// subsetRecursion returns the dilations of any jobs, one server per station, by the
-// arrival theorem taken literally: what a thread finds is the network that lacks it,
-// and so on down to a thread alone. With as many threads everywhere, and pressures and
-// sensitivities that equal the demands, it is mean value analysis.
+// subsetRecursion returns the dilations of any jobs, one server per station, by the arrival theorem
+// taken literally: a thread finds the network without it, and so on down to a thread alone. With
+// the same number of threads everywhere, and pressures and sensitivities that equal the demands, it
+// is mean value analysis.
 type subsetRecursion struct {
 	network *queueing.Network
 	known   map[string][][]float64 // presences, per class and station, by how many are missing
@@ -303,9 +302,8 @@ func (s shape) draw(r *rand.Rand) *queueing.Network {
 	return network
 }
 
-// thin takes away demands: half of those of most jobs, all but one of some, which then
-// use a single station, and all of a few, which are then idle. Some jobs become equal
-// to another.
+// thin removes demands: half of those of most jobs, all but one of some, which then use a single
+// station, and all of a few, which are then idle. Some jobs become equal to another.
 func thin(r *rand.Rand, network *queueing.Network) {
 	for k := range network.Classes {
 		class := &network.Classes[k]

@@ -11,12 +11,12 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// simulation plays a queue event by event. It knows nothing of what it is to check.
+// simulation plays a queue event by event. It is independent of the code that it checks.
 type simulation struct {
 	servers    int
 	classes    []queueing.Stream // of the highest priority first
 	prioritize bool              // or first come first served
-	jobs       int               // counted, after a tenth as many that are not
+	jobs       int               // counted, after a tenth of that number that are not
 }
 
 // result has a series of batches per statistic: batch means of a long run are
@@ -208,8 +208,8 @@ func estimated(series []float64) estimate {
 	return estimate{mean, deviation / math.Sqrt(float64(len(series)))}
 }
 
-// controlled returns the estimate less what the controls, series whose means are
-// known, explain of it: linear regression on one control after the other.
+// controlled returns the estimate less the part that the controls, series whose means are known,
+// explain: linear regression on one control after the other.
 func controlled(series []float64, controls ...control) estimate {
 	series = slices.Clone(series)
 	var before []control

@@ -10,10 +10,9 @@ import (
 type Solver int
 
 const (
-	// Auto is Exact where that takes at most [Options.ExactSteps], else
-	// Linearizer. Should that not settle, or be too large, it is Schweitzer, and
-	// should that not settle FirstOrder: Auto always has an answer, and
-	// [Solution.Solver] tells whose.
+	// Auto is Exact where that takes at most [Options.ExactSteps], else Linearizer. If that does
+	// not settle, or is too large, it is Schweitzer, and if that does not settle, FirstOrder: Auto
+	// always has an answer, and [Solution.Solver] names the solver.
 	Auto Solver = iota
 	// FirstOrder takes every job to be where it would be if it were alone, and
 	// then applies the bounds. Exact for two jobs and one server per station.
@@ -21,9 +20,8 @@ const (
 	// Schweitzer takes the others to be where they are on average, this job
 	// present. Dilations are off by 1 to 4 % on average, by 45 % at worst.
 	Schweitzer
-	// Linearizer corrects that by what happens when a job is taken away. Off by
-	// 0.14 % on average and 2.5 % at worst, with one server and with many: see
-	// TestErrorsByJobsAndServers.
+	// Linearizer corrects Schweitzer by the effect of taking a job away. Off by 0.14 % on average
+	// and 2.5 % at worst, with one server and with many: see TestErrorsByJobsAndServers.
 	Linearizer
 	// Exact is the product-form solution.
 	Exact
@@ -52,7 +50,7 @@ const (
 	// DefaultTolerance leaves dilations within about as much, relatively, of
 	// where they would settle: far below the error of every approximation.
 	DefaultTolerance = 1e-5
-	// DefaultIterations is far above what networks take: a few, rarely dozens.
+	// DefaultIterations is far above the iterations of any network: a few, rarely dozens.
 	DefaultIterations = 200
 	// DefaultExactSteps is worth up to three milliseconds: 100 different jobs at
 	// two stations where one may have to wait, 30 at three, ten at eight.
@@ -89,9 +87,8 @@ type Options struct {
 // ErrUnsettled is wrapped by the error of an iteration that did not end.
 var ErrUnsettled = errors.New("the iteration did not settle")
 
-// Solution says how the jobs of a network fare. Lists have one entry per class,
-// in the order of the network, and where there are two dimensions one per station
-// in each.
+// Solution holds the dilations and waits of the jobs of a network. Lists have one entry per class,
+// in the order of the network, and where there are two dimensions one per station in each.
 type Solution struct {
 	// Solver is the rung that was used. Never Auto.
 	Solver Solver
@@ -110,10 +107,10 @@ type Solution struct {
 	warm *warmStart
 }
 
-// Solve computes how the jobs of a network fare. It returns a [ValueError] for an
-// invalid network or option, an error that wraps [ErrTooLarge] or
-// [ErrNotStandard] if the solver cannot take the network, and one that wraps
-// [ErrUnsettled] if the iteration does not end. An empty network is valid.
+// Solve computes the dilations and waits of the jobs of a network. It returns a [ValueError] for an
+// invalid network or option, an error that wraps [ErrTooLarge] or [ErrNotStandard] if the solver
+// cannot take the network, and one that wraps [ErrUnsettled] if the iteration does not end. An
+// empty network is valid.
 //
 // Whatever the solver, no dilation is below 1, and no station is busier than its
 // servers can be: where an approximation breaks that, waits are raised to keep it.

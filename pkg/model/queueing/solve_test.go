@@ -50,7 +50,7 @@ func TestInvalidInputIsNamed(t *testing.T) {
 	}
 }
 
-// distinct returns n jobs that all differ, at so many single servers.
+// distinct returns n jobs that all differ, at the given number of single servers.
 func distinct(n, stations int) *queueing.Network {
 	network := &queueing.Network{Servers: make([]int, stations)}
 	for i := range network.Servers {

@@ -13,11 +13,10 @@ import (
 
 var studied = flag.Int("networks", 25, "random networks per cell of the study of errors")
 
-// The errors of the approximations against the exact solution, which other tests hold
-// against mean value analysis and the Markov chain, by the number of jobs and by the
-// largest number of servers. With -networks 2000 -v this prints what
-// docs/evidence/solvers.md has. Half of the networks are sparse, see thin; more jobs are at fewer stations, as
-// far as the exact solution reaches.
+// The errors of the approximations against the exact solution, which other tests compare with mean value
+// analysis and the Markov chain, by the number of jobs and by the largest number of servers. With -networks
+// 2000 -v this prints the figures of docs/evidence/solvers.md. Half of the networks are sparse, see thin; more
+// jobs are at fewer stations, as far as the exact solution reaches.
 func TestErrorsByJobsAndServers(t *testing.T) {
 	t.Parallel()
 	sizes := []struct{ least, most, stations int }{{2, 4, 6}, {5, 8, 6}, {9, 12, 6}, {13, 24, 3}, {25, 60, 2}}

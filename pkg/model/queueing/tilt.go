@@ -13,10 +13,9 @@ import (
 //
 //	independent(n) · Π_{l≤n} θ max(1, l/c) / h_l
 //
-// exactly so, with h = 1, when their time elsewhere is the same however many are
-// away (the finite-source queue). Where they queue there too, h_l is the time
-// away when the l-th comes, relative to that at the mean. θ sets the mean: the
-// solvers know that, and look for θ.
+// exactly so, with h = 1, when their time elsewhere does not depend on the number that are away (the
+// finite-source queue). Where they queue there too, h_l is the time away when the l-th comes, relative to
+// that at the mean. θ sets the mean: the solvers have the mean, and search for θ.
 type tilted struct {
 	mean, variance float64
 	wait           expansion

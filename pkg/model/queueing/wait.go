@@ -59,9 +59,8 @@ func (p pollaczek) residualTransform(s complex128) complex128 {
 	return complex(p.arrival, 0) * sum / s
 }
 
-// beyond takes what waits for the job in service alone from its distribution, which
-// has corners where service times are constant, and inverts the transform of the rest,
-// which has none.
+// beyond subtracts the wait for the job in service alone from the distribution, because it has
+// corners where service times are constant, and inverts the transform of the rest, which has none.
 func (p pollaczek) beyond(t float64) float64 {
 	busy := p.busy()
 	switch {

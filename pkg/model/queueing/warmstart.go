@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// warmStart is what a solution keeps for the next to start from.
+// warmStart is the part of a solution that the next one can start from.
 type warmStart struct {
 	keys          []string // see keys; per class of the network
 	tolerance     float64
@@ -16,8 +16,8 @@ type warmStart struct {
 	stations      []int       // and so per station
 }
 
-// keys returns, for each class, all that its dilation depends on, as bytes.
-// Copies are left out: how many there are does not tell one class from another.
+// keys returns, for each class, all that its dilation depends on, as bytes. Copies are left out:
+// their number does not distinguish classes.
 func (n *Network) keys() []string {
 	var all []byte
 	ends := make([]int, len(n.Classes))
@@ -132,7 +132,7 @@ func (a *approximation) placeNew(from []int) {
 	}
 }
 
-// startFrom starts from what the absence of a job did in another solution.
+// startFrom starts from the effect of a job's absence in another solution.
 func (l *linearizer) startFrom(w *warmStart, old *Solution) {
 	if w.from == nil || old.warm.linearizer == nil {
 		return

@@ -37,14 +37,14 @@ func TestAJobThatSkipsAStationDoesNotEmptyIt(t *testing.T) {
 	}
 }
 
-// With pressures, sensitivities and uneven threads there is no product form, but what
-// is approximated is defined all the same. A network in which a station would be busier
-// than it can be is left out: the solvers keep that bound, the recursion does not.
+// With pressures, sensitivities and uneven threads there is no product form, but the recursion is
+// defined all the same. A network in which a station would be busier than possible is left out: the
+// solvers keep that bound, the recursion does not.
 func TestApproximationsAreNearTheRecursionOverSubsets(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		threads     int
-		mean, worst float64 // about 1.5 times what is seen
+		mean, worst float64 // about 1.5 times the observed values
 	}{{1, 0.0003, 0.012}, {3, 0.0025, 0.10}} {
 		var auto, linearizer, schweitzer relativeErrors
 		r := rand.New(rand.NewPCG(5, 5))

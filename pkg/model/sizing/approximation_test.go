@@ -24,8 +24,8 @@ func TestShortJobsWaitForLongOnes(t *testing.T) {
 	}
 }
 
-// Whatever the classes, the answer is in doubt if and only if an SLA is met, or missed
-// with one server fewer, by less than the error.
+// For any classes, the answer is uncertain if and only if an SLA is met, or missed with one server
+// fewer, by less than the error.
 func TestAnApproximationThatDecidesIsSaid(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(17, 8))

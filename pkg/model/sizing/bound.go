@@ -6,14 +6,14 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// lowerBound returns what every partition of valid classes costs at least.
+// lowerBound returns a lower bound on the cost of every partition of valid classes.
 //
-// Every pool serves its load, at a cost per server of each of its classes' own or more;
-// and the pool of a class has at least as many servers as the class would need alone.
-// (That does not hold where late jobs may be given up.) Where all are served in order of
-// arrival at one rate there is a better bound: the pool of a class has servers to spare,
-// m − ρ, and the larger the pool, the more. They are fewest in the smallest pool that can
-// serve the class, filled up with others as far as the SLA of the class allows.
+// Every pool serves its load, at a cost per server of at least that of each of its classes; and the
+// pool of a class has at least the number of servers that the class would need alone. (That does
+// not hold where late jobs may be given up.) Where all are served in order of arrival at one rate
+// there is a better bound: the pool of a class has servers to spare, m − ρ, and the larger the
+// pool, the more. They are fewest in the smallest pool that can serve the class, filled up with
+// others as far as the SLA of the class allows.
 func lowerBound(classes []Class, o Options) float64 {
 	load, count, least, spare, alone := 0.0, 0.0, math.Inf(1), 0.0, 0.0
 	fifo := o.Discipline == FCFS && uniform(classes)
@@ -41,7 +41,7 @@ func lowerBound(classes []Class, o Options) float64 {
 	return bound
 }
 
-// commonCost returns what a server costs, 0 if that differs between classes.
+// commonCost returns the cost of a server, 0 if it differs between classes.
 func commonCost(classes []Class) float64 {
 	for _, c := range classes {
 		if c.cost() != classes[0].cost() {
@@ -65,10 +65,10 @@ func capacity(service float64, servers int, sla SLA) float64 {
 	})
 }
 
-// largest returns the largest value between low and high with a margin of at least 0, to
-// twelve digits, if all smaller ones have that too; low if none has. It takes the false
-// position between the ends, of which one that stays counts half (the Illinois
-// algorithm), and every fourth time the middle.
+// largest returns the largest value between low and high with a margin of at least 0, to twelve
+// digits, if all smaller ones have that too; low if none has. It takes the false position between
+// the ends, halving the margin of an end that stays (the Illinois algorithm), and every fourth time
+// the middle.
 func largest(low, high float64, margin func(x float64) float64) float64 {
 	const digits = 1e-12
 	atHigh := margin(high)

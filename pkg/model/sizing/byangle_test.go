@@ -34,7 +34,7 @@ func (t AngleTable) limit(difference float64) float64 {
 	return last
 }
 
-// AngleChoice is what [ByAngle] chooses, and why.
+// AngleChoice is the choice of [ByAngle], with its reason.
 type AngleChoice struct {
 	Strategy   Strategy // DedicatedPools or SharedPool
 	Difference float64  // D of the SLAs

@@ -77,8 +77,8 @@ func (e *InfeasibleError) Error() string {
 		"answers only %s in time. Relax the SLA or make the service faster", e.Class, e.SLA, strconv.FormatFloat(e.Mean, 'g', 4, 64), percent(e.Bound))
 }
 
-// percent returns a probability in percent with four significant digits, or as many as
-// it takes to tell it from 100 %.
+// percent returns a probability in percent with four significant digits, or with the number of
+// digits that distinguishes it from 100 %.
 func percent(p float64) string {
 	for digits := 4; digits < 16; digits++ {
 		text := strconv.FormatFloat(100*p, 'g', digits, 64)

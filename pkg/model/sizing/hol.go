@@ -10,13 +10,12 @@ import (
 
 // holPool is a pool in which waiting jobs of higher classes go first.
 //
-// The paper gives the class with the larger G(SLA) the higher priority. Here any order
-// counts with which all SLAs are met, and one is found if there is one: what a class
-// attains depends on which classes are above it, but not on their order, and never falls
-// as it moves up. So the lowest place may go to any class that meets its SLA there, the
-// next one to any of the others, and so on, without ever going back: Audsley, "On
-// priority assignment in fixed priority scheduling", Information Processing Letters 79
-// (1), 2001.
+// The paper gives the class with the larger G(SLA) the higher priority. Here any order counts with
+// which all SLAs are met, and one is found if there is one: the attained probability of a class
+// depends on which classes are above it, but not on their order, and never falls as it moves up. So
+// the lowest place may go to any class that meets its SLA there, the next one to any of the others,
+// and so on, without ever going back: Audsley, "On priority assignment in fixed priority
+// scheduling", Information Processing Letters 79 (1), 2001.
 type holPool struct {
 	classes []Class
 	loosest []int // the classes in the order in which they are tried at the bottom
@@ -43,8 +42,8 @@ func (s holPool) order() ([]int, bool) {
 	return order, true
 }
 
-// below returns what a class attains if all others of a set are above it, and the rest
-// of the classes below.
+// below returns the attained probability of a class if all others of a set are above it, and the
+// rest of the classes below.
 func (s holPool) below(set []int, k int) float64 {
 	above := 0.0
 	for _, other := range set {

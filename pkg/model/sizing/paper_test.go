@@ -15,8 +15,8 @@ var combinations = flag.Int("combinations", 0, "combinations of parameters in Ta
 
 func sla(x, y float64) sizing.SLA { return sizing.SLA{Within: x, Probability: y} }
 
-// The paper prints 22.58, 22.60, 83.45 and 83.48; what its formula gives is 22.55, 22.60,
-// 83.45 and 83.475, as recomputed independently.
+// The paper prints 22.58, 22.60, 83.45 and 83.48; its formula gives 22.55, 22.60, 83.45 and 83.475,
+// as recomputed independently.
 func TestSLADifferencesOfTables3And4(t *testing.T) {
 	for _, test := range []struct {
 		a, b     sizing.SLA
@@ -254,7 +254,7 @@ func TestProceduresRefuseSettingsThatNeverEnd(t *testing.T) {
 	}
 }
 
-// G depends on the SLA in service times only, and grows with what is asked.
+// G depends on the SLA in service times only, and grows with the required probability.
 func TestMeanServersOrderSLAsByHowDemandingTheyAre(t *testing.T) {
 	t.Parallel()
 	of := func(within, probability, service float64) float64 {

@@ -36,7 +36,7 @@ func (s set) members() []int {
 	return members
 }
 
-// price is what a set of pools costs. Fewer pools are better at the same cost.
+// price is the cost of a set of pools. Fewer pools are better at the same cost.
 type price struct {
 	cost  float64
 	pools int
@@ -53,9 +53,9 @@ func (p price) below(q price) bool {
 	return p.pools < q.pools
 }
 
-// bestPartition finds the cheapest partition of every set of classes from those of
-// smaller sets: its first class is in some pool, the others are partitioned at best. One
-// pool for the whole set is looked for only up to what that costs.
+// bestPartition finds the cheapest partition of every set of classes from those of smaller sets:
+// its first class is in some pool, the others are partitioned at best. It searches one pool for the
+// whole set only up to that cost.
 func bestPartition(ctx context.Context, classes []Class, o Options) (Plan, error) {
 	all := set(1)<<len(classes) - 1
 	pools := make([]option, all+1)
@@ -110,8 +110,8 @@ func (p option) pool(ctx context.Context, classes []Class, members []int, o Opti
 	return fewest(ctx, classes, members, p.servers, o)
 }
 
-// neededBy returns how many servers a set of classes needs at least, from what those
-// with a class less need, where it is certain that the jobs of another class never help.
+// neededBy returns the least number of servers that a set of classes needs, from the needs of the
+// sets with a class less, where it is certain that the jobs of another class never help.
 func neededBy(s set, pools []option, certain bool) int {
 	needed := 1
 	for rest := s; certain && rest != 0; rest &= rest - 1 {

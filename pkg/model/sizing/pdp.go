@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// verdict is what a simulation says about a number of servers.
+// verdict is the result of a simulation for a number of servers.
 type verdict int
 
 const (
@@ -135,8 +135,8 @@ func (s *simulator) smallest(ctx context.Context, fewest, m int) (int, error) {
 	return m, err
 }
 
-// bounds returns the fewest servers that may do, and a number to try first: what is
-// needed when jobs are served in order of arrival.
+// bounds returns the fewest servers that may do, and a number to try first: the need when jobs are
+// served in order of arrival.
 func (s *simulator) bounds(atLeast int) (fewest, first int, err error) {
 	fewest = max(atLeast, int(s.load)+1)
 	var fifo Pool
@@ -177,7 +177,7 @@ func (s *simulator) try(ctx context.Context, servers int) (trial, error) {
 	t := trial{}
 	most := budget.replications()
 	if sure {
-		most = roundReplications // for what it attains; it is decided
+		most = roundReplications // to estimate what it attains; the verdict is decided
 	}
 	for round := roundReplications; t.verdict == undecided && len(tallies) < most; round *= 2 {
 		more, err := s.replicate(ctx, servers, control.crowds, len(tallies), min(round, most))
@@ -227,12 +227,12 @@ func (s *simulator) replicate(ctx context.Context, servers int, crowds []int, fr
 	return tallies, ctx.Err()
 }
 
-// judge compares what replications attained with the SLAs.
+// judge compares the probabilities attained in replications with the SLAs.
 func (s *simulator) judge(tallies [][]tally, known []float64) trial {
 	t := trial{attained: make([]float64, len(s.classes)), halfWidth: make([]float64, len(s.classes)), verdict: meets}
 	for k, c := range s.classes {
 		if c.Arrival == 0 {
-			t.attained[k] = c.Bound() // as an idle server: there is no job to make it wait
+			t.attained[k] = c.Bound() // as with an idle server: no job makes it wait
 			continue
 		}
 		series := make([]tally, len(tallies))
@@ -254,9 +254,9 @@ func (s *simulator) judge(tallies [][]tally, known []float64) trial {
 	return t
 }
 
-// interval returns the middle and half the width of the confidence interval of the
-// probability of a class: the ratio of sums over replications, less what the control, if
-// its mean is known, explains of its error.
+// interval returns the middle and half the width of the confidence interval of the probability of a
+// class: the ratio of sums over replications, less the part of its error that the control explains,
+// if its mean is known.
 func interval(series []tally, known *float64, confidence float64) (middle, half float64) {
 	within, total := 0.0, 0
 	for _, t := range series {

@@ -75,8 +75,8 @@ func TestPDPMeetsSLAsWithFewServers(t *testing.T) {
 	}
 }
 
-// Different rates of service, where there is no control to correct with: with so many
-// servers that nobody waits, classes attain what their service does.
+// Different rates of service, where there is no control variate: with enough servers that no job
+// waits, classes attain the probability of their service.
 func TestSimulationServesEachClassAtItsRate(t *testing.T) {
 	t.Parallel()
 	fast := sizing.Class{Name: "fast", Arrival: 10, Service: 10, SLA: sizing.SLA{Within: 0.2, Probability: 0.8}}

@@ -23,9 +23,9 @@ type Plan struct {
 	Pools    []Pool // in the order of their first class
 	Servers  int    // of all pools
 	Cost     float64
-	// LowerBound is what every plan costs at least, the best one included. Gap is by
-	// how much this plan may cost more than the best, as a fraction of its own cost: 0
-	// if it is known to be the best.
+	// LowerBound is a lower bound on the cost of every plan, the best one included. Gap is the
+	// largest excess of this plan's cost over the best, as a fraction of its own cost: 0 if it is
+	// known to be the best.
 	LowerBound, Gap float64
 }
 

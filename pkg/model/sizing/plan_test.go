@@ -169,8 +169,8 @@ func TestEqualCostGoesToFewerPools(t *testing.T) {
 	}
 }
 
-// The servers to spare of the smallest pool that meets an SLA, at the largest load that
-// it does so with, grow with the pool: what the lower bound rests on.
+// The servers to spare of the smallest pool that meets an SLA, at its largest such load, grow with
+// the pool: the basis of the lower bound.
 func TestLargerPoolsHaveMoreToSpare(t *testing.T) {
 	for _, sla := range []sizing.SLA{{Within: 2, Probability: 0.8}, {Within: 3, Probability: 0.94}, {Within: 0.5, Probability: 0.3}, {Within: 8, Probability: 0.99}} {
 		before := 0.0

@@ -15,11 +15,11 @@ import (
 type Pool struct {
 	Classes  []int // that it serves, as indices into the classes given, in ascending order
 	Servers  int
-	Cost     float64 // of all servers; each costs what the most expensive class asks for
+	Cost     float64 // of all servers; each costs the price of the most expensive class
 	Load     float64 // servers that are busy on average, ρ
 	Attained []float64
-	// WithFewer and WithMore are what would be attained with one server fewer, nil if
-	// these could not keep up with the load or there would be none, and with one more.
+	// WithFewer and WithMore are the probabilities attained with one server fewer, nil if these
+	// could not keep up with the load or there would be none, and with one more.
 	WithFewer, WithMore []float64
 	// Binding is the class, as an index into the classes given, that misses its SLA the
 	// most with one server fewer, or −1 if that could not keep up with the load at all.
@@ -105,7 +105,7 @@ func selected(classes []Class, members []int) []Class {
 	return chosen
 }
 
-// costOf returns what the servers of a pool cost.
+// costOf returns the cost of the servers of a pool.
 func costOf(classes []Class, servers int) float64 {
 	dearest := 0.0
 	for _, c := range classes {
@@ -170,10 +170,10 @@ func stable(classes []Class, atLeast int, o Options) (int, error) {
 	return max(atLeast, int(load)+1), nil
 }
 
-// smallest returns the smallest pool with a number of servers or more that meets all SLAs:
-// what classes attain grows with the servers. From the smallest one that keeps up with the
-// load it takes steps that double, and then halves the last one. It looks at no pool with
-// more servers than atMost, and returns nil if none of the others will do.
+// smallest returns the smallest pool with at least the given number of servers that meets all SLAs:
+// attained probabilities grow with the servers. From the smallest one that keeps up with the load
+// it takes steps that double, and then halves the last one. It evaluates no pool with more servers
+// than atMost, and returns nil if none up to there meets the SLAs.
 func smallest(classes []Class, atLeast int, atMost float64, o Options, with func(servers int) (computedPool, error)) (computedPool, error) {
 	low, err := stable(classes, atLeast, o)
 	if err != nil {
@@ -285,7 +285,7 @@ func (p *Pool) analyze(classes []Class, atLeast int, o Options) error {
 	return nil
 }
 
-// margin returns by how much the SLA is met that is met least, below 0 if it is missed.
+// margin returns the margin of the SLA that is met least, below 0 if it is missed.
 func margin(classes []Class, attained []float64) float64 {
 	least := math.Inf(1)
 	for k, c := range classes {

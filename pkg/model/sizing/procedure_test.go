@@ -45,7 +45,7 @@ func (d Draw) from(r *rand.Rand) float64 {
 	}
 }
 
-// maxRate is what the rates of both classes add up to at most.
+// maxRate bounds the sum of the rates of both classes.
 const maxRate = 40
 
 // PaperSettings returns the six rows of Tables 7 to 9. The paper writes N(20, σ²), and in

@@ -9,14 +9,14 @@ import (
 type replication struct {
 	classes  []Class
 	lateLast bool
-	crowds   []int // the number of waiting jobs from which on it is crowded, for each class
+	crowds   []int // the number of waiting jobs from which it counts as crowded, for each class
 	sources  []source
 	lines    []line // of each class
 	serving  completions
 	waiting  int
 	now      float64
 	ties     *rand.Rand
-	history  []record // of each class, since the start: what priorities depend on
+	history  []record // of each class, since the start: the input of priorities
 	tallies  []tally  // of each class, since the start
 }
 
@@ -31,10 +31,9 @@ func (r record) fraction() float64 {
 	return float64(r.met) / float64(r.total)
 }
 
-// tally sums up jobs whose wait is over, and what arrivals of all classes found. A job
-// counts with the probability to be in time after its wait: it does not matter to the
-// mean, the service being independent of the wait before it, and varies less than
-// whether it is.
+// tally sums up jobs whose wait is over, and the queues that arrivals of all classes found. A job
+// counts with the probability to be in time after its wait: the mean is the same, since the service
+// is independent of the wait before it, and the variance is smaller than that of being in time.
 type tally struct {
 	within           float64
 	total            int
@@ -78,8 +77,8 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// run plays until a number of jobs are completed, and returns the tallies of those after
-// the warm-up. It ends early if stop is closed.
+// run simulates until the given number of jobs are completed, and returns the tallies of those
+// after the warm-up. It ends early if stop is closed.
 func (r *replication) run(servers, warmUp, jobs int, stop <-chan struct{}) []tally {
 	const checked = 1 << 14 // jobs between looks at stop
 	before := make([]tally, len(r.classes))
@@ -109,7 +108,7 @@ func (r *replication) run(servers, warmUp, jobs int, stop <-chan struct{}) []tal
 	return counted
 }
 
-// nextArrival returns the class of which a job arrives next.
+// nextArrival returns the class of the next arrival.
 func (r *replication) nextArrival() int {
 	first := 0
 	for k := range r.sources {

@@ -65,9 +65,9 @@ type probe struct {
 	err       error
 }
 
-// margin returns by how much the pool meets the SLA that it meets least, with all rates
-// of service, and of arrivals of one class or, if it is −1, of all, times a factor. It is
-// negative if the pool misses an SLA.
+// margin returns the margin of the SLA that the pool meets least, with all rates of service, and of
+// arrivals of one class or, if it is −1, of all, times a factor. It is negative if the pool misses
+// an SLA.
 func (p *probe) margin(class int, arrival, service float64) float64 {
 	if p.err != nil {
 		return -1

@@ -7,16 +7,16 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Simulation says how long to simulate. A pool is simulated in independent
-// replications, the same for every number of servers and discipline: jobs arrive at the
-// same times and ask for the same service. After 8 replications, 16 and so on it is
-// decided whether each class meets its SLA, if the confidence intervals tell; if they
-// do not when Replications are spent, a pool counts as too small.
+// Simulation sets the length of a simulation. A pool is simulated in independent replications, the
+// same for every number of servers and discipline: jobs arrive at the same times and ask for the
+// same service. After 8 replications, 16 and so on it is decided whether each class meets its SLA,
+// if the confidence intervals suffice; if they do not when Replications are spent, a pool counts as
+// too small.
 type Simulation struct {
 	Seed uint64
-	// Jobs is the number of jobs in a replication that are counted, at most 1e8. 0
-	// chooses: more where servers are busier, and the past is slower forgotten. A tenth
-	// as many come before and are not counted.
+	// Jobs is the number of jobs in a replication that are counted, at most 1e8. 0 chooses: more
+	// where servers are busier, and the queue forgets its past more slowly. A tenth of that number
+	// come before and are not counted.
 	Jobs         int
 	Replications int     // the most of them, from 8 to 4,096; 0 means 64
 	Confidence   float64 // of the intervals, between 0 and 1; 0 means 0.99
@@ -69,8 +69,8 @@ func (s Simulation) confidence() float64 {
 	return s.Confidence
 }
 
-// jobs returns the number of jobs to count. A queue forgets what it was in some 1/(1 −
-// √u)² jobs, u being the utilization.
+// jobs returns the number of jobs to count. A queue forgets its state in some 1/(1 − √u)² jobs, u
+// being the utilization.
 func (s Simulation) jobs(utilization float64) int {
 	if s.Jobs > 0 {
 		return s.Jobs

@@ -9,10 +9,10 @@ import (
 // ErrTooCostly is the error of questions that would take more than their [Work].
 var ErrTooCostly = errors.New("too costly: it would take longer than it may")
 
-// Work is how much more may be computed, by all questions that are given it together. It
-// counts in steps of some 100 ns on one processor, before they are made, by what is asked
-// and not by a clock: the same question has the same answer on any machine. It is safe for
-// concurrent use; nil is no bound.
+// Work is a budget of computation, shared by all questions that are given it. It counts steps of
+// some 100 ns on one processor, before they are made, by the size of the question and not by a
+// clock: the same question has the same answer on any machine. It is safe for concurrent use; nil
+// is no bound.
 type Work struct{ left atomic.Int64 }
 
 // NewWork returns a number of steps.
@@ -22,7 +22,7 @@ func NewWork(steps int64) *Work {
 	return w
 }
 
-// spend takes steps away. It returns ErrTooCostly if there are not as many left.
+// spend takes steps away. It returns ErrTooCostly if fewer are left.
 func (w *Work) spend(steps float64) error {
 	if w != nil && w.left.Add(-int64(math.Ceil(steps))) < 0 {
 		return ErrTooCostly

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// accuracy describes how far predictions are off, as fractions of what was
-// measured: |predicted − measured| / measured.
+// accuracy holds the errors of predictions, as fractions of the measured values: |predicted −
+// measured| / measured.
 type accuracy struct {
 	count int
 	mean  float64 // the mean absolute percentage error is 100 times this

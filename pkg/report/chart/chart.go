@@ -18,7 +18,7 @@ import (
 // [HeatMap], [Intervals], an [Occupancy], [Regions], a [Scatter], a [ShareTree], a
 // [Staircase] or a [Timeline].
 type Chart interface {
-	// label says in words what the chart shows, to those who cannot see it.
+	// label describes the chart in words, for readers who cannot see it.
 	label() string
 	// check says which field cannot be drawn, and why.
 	check() error

@@ -152,7 +152,7 @@ func TestMostChartsAreEightInchesWide(t *testing.T) {
 
 func TestTheSameChartIsDrawnTheSameTwice(t *testing.T) {
 	t.Parallel()
-	// Pixels take long, and as many as on paper show no more here.
+	// Pixels take long, and the number of pixels on paper shows no more here.
 	const few = 40
 	for name, chart := range oneOfEachChart() {
 		if !bytes.Equal(encoded(t, chart, SVG), encoded(t, chart, SVG)) {
@@ -202,7 +202,7 @@ func TestAnErrorOfTheWriterEndsEncoding(t *testing.T) {
 	}
 }
 
-// closedPipe refuses what is written to it.
+// closedPipe refuses all writes.
 func closedPipe() io.Writer {
 	reader, writer := io.Pipe()
 	reader.Close()

@@ -21,13 +21,13 @@ const (
 type colorBar struct {
 	colors  colorScale
 	length  vg.Length
-	ticks   []plot.Tick // with their labels as they are written
+	ticks   []plot.Tick // with their labels as drawn
 	title   string
 	unknown string // the name of values that are not known; empty if all are
 }
 
-// newColorBar is as long as what stands beside it is high, within limits. It
-// explains unknown values unless all are known.
+// newColorBar is as long as the height of the figure beside it, within limits. It explains unknown
+// values unless all are known.
 func newColorBar(colors colorScale, quantity, unit string, allKnown bool, beside vg.Length) colorBar {
 	const (
 		shortest, longest = 130, 320

@@ -19,18 +19,16 @@ import (
 type Comparison struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// Quantity names what was measured, "makespan" say; it labels the vertical
-	// axis. Not empty.
+	// Quantity names the measured quantity, "makespan" say; it labels the vertical axis. Not empty.
 	Quantity string
 	// Unit of the values, such as "s" or "×"; empty if they have none.
 	Unit string
-	// CasesAre says what the cases are, such as "job stream"; may be empty.
+	// CasesAre names the kind of the cases, such as "job stream"; may be empty.
 	CasesAre string
 	// Cases from left to right are named, 1 to 50 of them; the names are not
 	// empty, and unique. Cases times contenders are 200 at most.
 	Cases []string
-	// Contenders are drawn in this order; 1 to 10 of them, so that a reader can
-	// tell them apart.
+	// Contenders are drawn in this order; 1 to 10 of them, so that a reader can distinguish them.
 	Contenders []Contender
 }
 
@@ -138,8 +136,8 @@ func (d Comparison) drawInside(c draw.Canvas) {
 	Write(c, title, center(slots.Rectangle).X, c.Min.Y+TextSize/2, fit(title, text.Printable(d.CasesAre), slots.Size().X))
 }
 
-// legend has the figures of each contender: the value of a single case, or what
-// sums up those of many.
+// legend has the figures of each contender: the value of a single case, or a summary of those of
+// many.
 func (d Comparison) legend() legend {
 	l := legend{swatchWidth: dotSwatchWidth, headers: []legendHeader{{text: "mean"}, {text: "min"}, {text: "max"}}}
 	if len(d.Cases) == 1 {

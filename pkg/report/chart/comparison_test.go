@@ -27,7 +27,7 @@ func twoPolicies() Comparison {
 	}
 }
 
-// crowded has as many dots as a comparison may have.
+// crowded has the maximum number of dots of a comparison.
 func crowded(cases, contenders int) Comparison {
 	c := Comparison{Quantity: "makespan"}
 	for k := range cases {
@@ -130,15 +130,14 @@ func TestDotsOfAComparisonNeverHideEachOther(t *testing.T) {
 		}
 		slices.Sort(middles)
 		for i, x := range middles[1:] {
-			if x-middles[i] < 4 { // points; the eye tells dots apart that are 1 mm apart
+			if x-middles[i] < 4 { // points; the eye distinguishes dots that are 1 mm apart
 				t.Fatalf("two of %d by %d dots are %v points apart", len(chart.Cases), len(chart.Contenders), x-middles[i])
 			}
 		}
 	}
 }
 
-// dotsOf draws a comparison and tells where the middles of its dots are, from
-// the left.
+// dotsOf draws a comparison and returns the positions of the middles of its dots, from the left.
 func dotsOf(chart Comparison) []vg.Length {
 	var canvas recorder.Canvas
 	width, height := chart.size()

@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// curve is one sample as it is drawn.
+// curve is one sample in the form in which it is drawn.
 type curve struct {
 	name    string
 	steps   steps

@@ -19,16 +19,14 @@ import (
 type Distribution struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// Quantity names what was measured, "dilation" say; it labels the
-	// horizontal axis.
+	// Quantity names the measured quantity, "dilation" say; it labels the horizontal axis.
 	Quantity string
 	// Unit of the values, such as "s" or "×"; empty if they have none.
 	Unit string
-	// Of names what the values belong to, in the plural, such as "pods"; it
-	// labels the vertical axis. Empty means "values".
+	// Of names the owners of the values, in the plural, such as "pods"; it labels the vertical
+	// axis. Empty means "values".
 	Of string
-	// Samples are drawn in this order; 1 to 10 of them, so that a reader can
-	// tell them apart.
+	// Samples are drawn in this order; 1 to 10 of them, so that a reader can distinguish them.
 	Samples []Sample
 }
 

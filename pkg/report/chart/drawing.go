@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Drawing is a chart that no other kind shows. Its caller draws it, in the look of
-// the others: with [Sans] and [Write] for texts, [Ink] and [Hue] for colours, and
-// [NewPlot] and [DrawTitled] for what has axes.
+// Drawing is a chart that no other kind shows. Its caller draws it, in the look of the others: with
+// [Sans] and [Write] for texts, [Ink] and [Hue] for colours, and [NewPlot] and [DrawTitled] for
+// charts with axes.
 type Drawing struct {
-	// Label says in words what is drawn, to those who cannot see it; not empty.
+	// Label describes the drawing in words, for readers who cannot see it; not empty.
 	Label string
 	// Height is that of the chart with its margins, in points, above 0. It is as wide
 	// as most charts are.

@@ -9,8 +9,7 @@ import (
 
 // Element is a chart as an element of an HTML page.
 type Element struct {
-	// Label says in words what the chart shows, to those who cannot see it. It is
-	// plain text.
+	// Label describes the chart in words, for readers who cannot see it. It is plain text.
 	Label string
 	// WidthPoints is how wide the chart is meant to be, in points (1/72 inch).
 	WidthPoints float64

@@ -8,9 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/report/file"
 )
 
-// WriteFile draws a chart into a file, SVG or PNG by its extension. A file
-// that is there is replaced at once and as a whole: whatever goes wrong, it
-// stays as it was, and nothing half written is left behind.
+// WriteFile draws a chart into a file, SVG or PNG by its extension. An existing file is replaced at
+// once and as a whole: after any error it is unchanged, and no partial file is left behind.
 func WriteFile(path string, chart Chart) error {
 	format, err := FormatOf(path)
 	if err != nil {

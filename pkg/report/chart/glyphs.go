@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// dotGlyph is how the i-th series of a chart draws a dot: in a colour and in
-// a shape of its own, so that neither alone must tell the series apart.
+// dotGlyph is the glyph of the dots of a chart's i-th series: with a colour and a shape of its own,
+// so that a reader never depends on one alone to distinguish the series.
 func dotGlyph(i int, radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: palette[i], Radius: radius, Shape: dotShapes[i]}
 }

@@ -20,13 +20,13 @@ import (
 type HeatMap struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// Quantity names what the values measure, "dilation" say; it labels the
-	// colour bar. Not empty.
+	// Quantity names the quantity of the values, "dilation" say; it labels the colour bar. Not
+	// empty.
 	Quantity string
 	// Unit of the values, such as "s" or "×"; empty if they have none.
 	Unit string
-	// RowsAre and ColumnsAre say what the rows and columns are, such as
-	// "slowed job" and "because of job"; may be empty.
+	// RowsAre and ColumnsAre name the kinds of the rows and columns, such as "slowed job" and
+	// "because of job"; may be empty.
 	RowsAre, ColumnsAre string
 	// Rows from top to bottom and Columns from left to right are named, 1 to
 	// 60 of each; the names are not empty, and unique among the rows and
@@ -128,8 +128,8 @@ func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 	}
 }
 
-// drawNames writes the names of the rows to the left and those of the columns
-// below, and beyond them what they are.
+// drawNames writes the names of the rows to the left and those of the columns below, and beyond
+// them the titles of rows and columns.
 func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 	name, title := AlignRight(Sans(l.nameSize, Ink)), AlignCenter(Sans(TextSize, SoftInk))
 	for r, text := range l.rows {

@@ -10,14 +10,14 @@ import (
 
 // Lengths that the parts of a heat map share.
 const (
-	leastTitle = 100 // room for what the rows or the columns are, however few
+	leastTitle = 100 // room for the title of the rows or the columns, however few
 	barGap     = 26  // between the cells and the colour bar
 )
 
 // heatLayout says how large the parts of a heat map are.
 type heatLayout struct {
 	cell          vg.Length
-	rows          []string // names as they are written
+	rows          []string // names as drawn
 	columns       nameRow
 	nameSize      vg.Length
 	valueSize     vg.Length // of the values in the cells; 0 if there is no room for them

@@ -19,13 +19,13 @@ import (
 type Intervals struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// Quantity names what was estimated, "improvement" say; it labels the
-	// horizontal axis. Not empty.
+	// Quantity names the estimated quantity, "improvement" say; it labels the horizontal axis. Not
+	// empty.
 	Quantity string
 	// Unit of the values, such as "%" or "s"; empty if they have none.
 	Unit string
-	// Zero says what a value of zero means, such as "as round robin"; it is
-	// written above the line. Empty means "0".
+	// Zero is the meaning of a value of zero, such as "as round robin"; it is written above the
+	// line. Empty means "0".
 	Zero string
 	// Confidence is the probability that an interval holds the true value,
 	// 0.95 say; between 0 and 1.
@@ -112,8 +112,8 @@ func (d Intervals) drawInside(c draw.Canvas) {
 	DrawTitled(draw.Crop(c, -axisTitleHeight, -beside-2*whiskerGap, 0, -legendRow), p, title, "")
 }
 
-// figures are the estimates and intervals as they are written, all with as many
-// decimals as make three digits of the largest number.
+// figures are the texts of the estimates and intervals, all with the number of decimals that gives
+// the largest number three digits.
 func (d Intervals) figures() []string {
 	const widest = 200
 	unit := text.Printable(d.Unit)

@@ -7,8 +7,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// These say what charts show: their kind, what they are about, and the names
-// in them, as far as they are few.
+// These describe charts: their kind, their subject, and the names in them, as far as they are few.
 
 func (d Comparison) label() string {
 	return labelOf(d.Title, d.Quantity+" of each "+cmp.Or(d.CasesAre, "case")+" by", d.names())

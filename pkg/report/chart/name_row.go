@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	nameGap    = 5   // between names and what they name
+	nameGap    = 5   // between names and their rows or columns
 	widestName = 180 // of longer names, the middle is left out
 )
 
@@ -18,7 +18,7 @@ const (
 // slots of the same width. If one is too wide for its slot, all rise to the
 // right by 45 degrees, and end below their slots.
 type nameRow struct {
-	texts  []string // as they are written
+	texts  []string // as drawn
 	size   vg.Length
 	slot   vg.Length
 	turned bool

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// checkNames says which name of a list is empty or taken; of is what follows
-// the index in the name of the field: ".name" of samples[2].name, say.
+// checkNames returns an error that says which name of a list is empty or taken; list and of make
+// the name of the field, such as samples[2].name with ".name" as of.
 func checkNames(list, of string, names []string) error {
 	for i, name := range names {
 		if name == "" {

@@ -12,14 +12,14 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Occupancy is a chart of how busy machines were over time: a strip per
-// machine, darker where more was going on, with a colour bar beside it. Unlike
-// a [Timeline] it shows no single jobs, so the number of these does not matter.
+// Occupancy is a chart of the utilization of machines over time: a strip per machine, darker where
+// more was going on, with a colour bar beside it. Unlike a [Timeline] it shows no single jobs, so
+// the number of jobs does not matter.
 type Occupancy struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// Quantity names what the values measure, "cpu utilization" or "jobs" say;
-	// it labels the colour bar. Not empty.
+	// Quantity names the quantity of the values, "cpu utilization" or "jobs" say; it labels the
+	// colour bar. Not empty.
 	Quantity string
 	// Unit of the values, such as "%"; empty if they have none.
 	Unit string
@@ -34,13 +34,12 @@ type Occupancy struct {
 	Full float64
 }
 
-// Strip is what one machine did.
+// Strip is the activity of one machine.
 type Strip struct {
 	// Machine is a name, not empty and unique in its chart.
 	Machine string
-	// Values has one for each bin of time, 1 to 1000 and as many for each
-	// machine, from time 0 on; at least 0, or NaN if it is not known. At least
-	// one value of the chart is known.
+	// Values has one for each bin of time, 1 to 1000 and the same number for each machine, from
+	// time 0 on; at least 0, or NaN if it is not known. At least one value of the chart is known.
 	Values []float64
 }
 
@@ -152,7 +151,7 @@ func axisHeight(p *plot.Plot) vg.Length {
 	return p.DataCanvas(draw.Canvas{Rectangle: vg.Rectangle{Max: size}}).Min.Y
 }
 
-// nameTicks labels the middle of as many strips as there is room for names.
+// nameTicks labels the middle of the strips, of all for which there is room.
 func (o Occupancy) nameTicks() plot.ConstantTicks {
 	const widest, least = 120, SmallSize * 1.15
 	style := Sans(SmallSize, Ink)

@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette has a colour for each series. Its first seven colours are those of Okabe and
-// Ito (Color Universal Design, 2008) without their yellow, which is too pale on
-// white; three darker ones follow. People with any of the common colour vision
-// deficiencies can tell all ten apart.
+// palette has a colour for each series. Its first seven colours are those of Okabe and Ito (Color
+// Universal Design, 2008) without their yellow, which is too pale on white; three darker ones
+// follow. People with any of the common colour vision deficiencies can distinguish all ten.
 var palette = []color.NRGBA{
 	{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, // blue
 	{R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}, // vermilion
@@ -24,7 +23,7 @@ var palette = []color.NRGBA{
 	{R: 0x88, G: 0x22, B: 0x55, A: 0xFF}, // plum
 }
 
-// dashes tell lines apart where colours cannot, in print say: one per colour.
+// dashes distinguish lines where colours cannot, in print say: one per colour.
 var dashes = [][]vg.Length{
 	nil,
 	{7, 3},

@@ -22,9 +22,9 @@ func drawPicture(c draw.Canvas, picture image.Image) {
 	c.Pop()
 }
 
-// cells returns a picture of rows and columns of cells, the first row at the top. A
-// cell has about as many pixels as a PNG has on that size, so that smoothing them does
-// not blur its edges; index returns the colour of the pixel at (x, y) in one of them.
+// cells returns a picture of rows and columns of cells, the first row at the top. A cell has about
+// the number of pixels of a PNG at that size, so that smoothing does not blur its edges; index
+// returns the colour of the pixel at (x, y) in one of them.
 func cells(size vg.Point, rows, columns int, colors color.Palette, index func(row, column, x, y int) uint8) *image.Paletted {
 	wide, high := pixels(size.X/vg.Length(columns)), pixels(size.Y/vg.Length(rows))
 	picture := image.NewPaletted(image.Rect(0, 0, columns*wide, rows*high), colors)

@@ -12,20 +12,20 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Regions is a map of what is better where: two quantities span a plane, such as
-// the arrival rates of two classes, and each of its points is coloured by what is
-// found there, such as dedicated pools needing one server fewer than a shared
-// one. The legend says how much of the map each finding takes.
+// Regions is a map of the best alternative at each point: two quantities span a plane, such as the
+// arrival rates of two classes, and the finding at each of its points has a colour, such as
+// dedicated pools needing one server fewer than a shared one. The legend gives the part of the map
+// of each finding.
 type Regions struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// X and Y are the axes, of which the cells cut equal parts.
+	// X and Y are the axes; the cells cut them into equal parts.
 	X, Y Axis
-	// Findings are what may be found, in the order of the legend; 1 to 12, of
-	// which at least one is.
+	// Findings are the possible findings, in the order of the legend; 1 to 12, at least one of them
+	// on the map.
 	Findings []Finding
-	// Cells[r][c] is the index of what is found in row r, counted from below, and
-	// column c. There are 1 to 400 rows, all with as many columns, 1 to 400.
+	// Cells[r][c] is the index of the finding in row r, counted from below, and column c. There are
+	// 1 to 400 rows, all with the same number of columns, 1 to 400.
 	Cells [][]int
 	// NowX and NowY are where things are now: marked if it is on the map. NaN if
 	// that is not known.
@@ -48,8 +48,8 @@ type Finding struct {
 	// Name identifies it in the legend, "dedicated: 1 server fewer" say; not empty and
 	// unique in its chart.
 	Name string
-	// Lean says what it speaks for, and how strongly: from −1, dark blue, over 0,
-	// pale grey, to 1, dark orange. No two findings should lean alike.
+	// Lean is the side that it favours, and how strongly: from −1, dark blue, over 0, pale grey, to
+	// 1, dark orange. No two findings should lean alike.
 	Lean float64
 }
 
@@ -138,7 +138,7 @@ func (g Regions) drawInside(c draw.Canvas) {
 	DrawTitled(c, p, axisTitle(g.X.Quantity, g.X.Unit), axisTitle(g.Y.Quantity, g.Y.Unit))
 }
 
-// legend lists what is on the map.
+// legend lists the findings on the map.
 func (g Regions) legend() legend {
 	const width = 16
 	l := legend{swatchWidth: width, headers: []legendHeader{{text: "of the map"}}}

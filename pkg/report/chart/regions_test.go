@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// dedicatedOrShared is a map of which takes fewer servers, wedges as in Figs. 4 to
-// 7 of Hu et al., CASCON 2009.
+// dedicatedOrShared is a map of the pools that take fewer servers, wedges as in Figs. 4 to 7 of Hu
+// et al., CASCON 2009.
 func dedicatedOrShared() Regions {
 	g := Regions{
 		Title: "Dedicated or shared?",

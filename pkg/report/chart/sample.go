@@ -15,8 +15,8 @@ type Sample struct {
 	// Name identifies the sample in the legend, "kube-scheduler" say; not empty
 	// and unique in its chart.
 	Name string
-	// Values are finite, in any order, and left as they are; at least one.
-	// Without them there are Quantiles.
+	// Values are finite, in any order, and not changed; at least one. Without them there are
+	// Quantiles.
 	Values []float64
 	// Quantiles in rising order of their fractions, from the least value
 	// (fraction 0) to the largest (fraction 1). The curve has a step for each: a

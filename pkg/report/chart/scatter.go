@@ -23,13 +23,12 @@ import (
 type Scatter struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// Quantity names what was measured and predicted, "dilation" say; not
-	// empty.
+	// Quantity names the measured and predicted quantity, "dilation" say; not empty.
 	Quantity string
 	// Unit of the values, such as "s" or "×"; empty if they have none.
 	Unit string
-	// Series are drawn in this order; 1 to 10 of them, so that a reader can
-	// tell them apart, with 100,000 pairs at most in all.
+	// Series are drawn in this order; 1 to 10 of them, so that a reader can distinguish them, with
+	// 100,000 pairs at most in all.
 	Series []Series
 	// Log draws both axes to a logarithmic scale.
 	Log bool
@@ -44,7 +43,7 @@ type Series struct {
 	Pairs []Pair
 }
 
-// Pair is a measured value and what was predicted for it.
+// Pair is a measured value and the prediction for it.
 type Pair struct {
 	// Measured and Predicted are above 0, from 1e-100 to 1e100.
 	Measured, Predicted float64

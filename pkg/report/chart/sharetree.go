@@ -29,7 +29,7 @@ type ShareRow struct {
 	Name string
 	// Depth is 1 below the root, and at most one more than that of the row before.
 	Depth int
-	// Share is what it gets beside its siblings, as text.
+	// Share is its share beside its siblings, as text.
 	Share string
 	// Busy is the fraction of the processors that it keeps busy.
 	Busy float64
@@ -44,9 +44,9 @@ type ShareRow struct {
 type ShareResponse struct {
 	// Factor is finite and at least 1.
 	Factor float64
-	// Before is what it was before a change; 0 if nothing was changed.
+	// Before is its value before a change; 0 if nothing was changed.
 	Before float64
-	// Limit is what its SLA asks for; 0 if it has none.
+	// Limit is the bound of its SLA; 0 if it has none.
 	Limit float64
 	// Missed reports whether the SLA is missed.
 	Missed bool
@@ -117,7 +117,7 @@ const (
 	shareGap    = 14 // between columns
 )
 
-// columns gives the names what they need, within bounds.
+// columns gives the names the width that they need, within bounds.
 func (s ShareTree) columns(c draw.Canvas) shareColumns {
 	const widest, narrowest, bars = 210, 60, 84
 	style := Sans(s.textSize(), Ink)

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// drawHeader draws what the columns are, and the axis with its grid.
+// drawHeader draws the titles of the columns, and the axis with its grid.
 func (s ShareTree) drawHeader(c draw.Canvas, w shareColumns, axis shareAxis) {
 	style := Sans(SmallSize, SoftInk)
 	y := c.Max.Y - legendRow/2
@@ -89,13 +89,13 @@ func (s ShareTree) drawBusy(c draw.Canvas, w shareColumns, y vg.Length, fraction
 	Write(c, Sans(s.textSize(), Ink), w.barsEnd+4, y, text.Percent(fraction))
 }
 
-// drawResponse draws the response time of a workload, what it was before, and the
-// limit of its SLA.
+// drawResponse draws the response time of a workload, the one before the change, and the limit of
+// its SLA.
 func (s ShareTree) drawResponse(c draw.Canvas, w shareColumns, axis shareAxis, y vg.Length, r ShareResponse) {
 	const gap = 4
 	radius := min(3.2, s.rowHeight()*0.22)
 	x := axis.x(w, r.Factor)
-	end := x + radius // of what the figure stands beside
+	end := x + radius // of the mark beside the figure
 	if r.Before > 0 {
 		before := axis.x(w, r.Before)
 		c.StrokeLine2(draw.LineStyle{Color: SoftInk, Width: 0.8}, before, y, x, y)

@@ -12,26 +12,23 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Staircase is a chart of what a rising quantity takes in whole units, such as
-// the servers that an arrival rate asks for: a line of steps for each contender,
-// with a dot where it is now. The legend says how far it may go before the next
-// step.
+// Staircase is a chart of the whole units that a rising quantity needs, such as the servers for an
+// arrival rate: a line of steps for each contender, with a dot at its present value. The legend
+// gives the distance to the next step.
 type Staircase struct {
 	// Title stands above the chart; may be empty.
 	Title string
-	// Quantity names what rises, "arrival rate" say; it labels the horizontal
-	// axis. Not empty.
+	// Quantity names the rising quantity, "arrival rate" say; it labels the horizontal axis. Not
+	// empty.
 	Quantity string
 	// Unit of the quantity, such as "/s"; empty if it has none.
 	Unit string
-	// Takes names what is needed, "servers" say; it labels the vertical axis. Not
-	// empty.
+	// Takes names the needed units, "servers" say; it labels the vertical axis. Not empty.
 	Takes string
 	// From and To are where the horizontal axis begins and ends; From is below To,
 	// by a millionth of either at least.
 	From, To float64
-	// Stairs are drawn in this order; 1 to 10 of them, so that a reader can tell
-	// them apart.
+	// Stairs are drawn in this order; 1 to 10 of them, so that a reader can distinguish them.
 	Stairs []Stair
 	// Log draws both axes to a logarithmic scale; From and all values must then be
 	// above 0, from 1e-290 up.
@@ -139,8 +136,8 @@ func (s Staircase) drawInside(c draw.Canvas) {
 	DrawTitled(c, s.plot(), axisTitle(s.Quantity, s.Unit), text.Printable(s.Takes))
 }
 
-// legend says of each line where it is now, what it needs there, and from where
-// on that is not enough.
+// legend gives for each line its present position, its need there, and the position from which that
+// no longer suffices.
 func (s Staircase) legend() legend {
 	l := legend{swatchWidth: lineSwatchWidth, headers: []legendHeader{
 		{text: "now", glyph: meanGlyph(draw.LineStyle{Color: SoftInk})}, {text: text.Printable(s.Takes)}, {text: "enough up to"},
@@ -174,7 +171,7 @@ func (s Staircase) plot() *plot.Plot {
 		}
 	}
 	low, high = padded(low, high, s.Log)
-	if !s.Log { // from nothing, so that twice as high is twice as many
+	if !s.Log { // from zero, so that twice the height is twice the number
 		low, high = 0, max(high, 1)
 	}
 	p := NewPlot()

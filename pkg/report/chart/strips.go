@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// strips draws the inside of a chart of occupancy. As a picture its values take
-// a byte or two each; as many rectangles they would take a hundred.
+// strips draws the inside of a chart of occupancy. As a picture its values take a byte or two each;
+// as rectangles they would take a hundred each.
 type strips struct {
 	chart  Occupancy
 	colors colorScale

@@ -27,19 +27,19 @@ const (
 	titleHeight = titleSize * 1.9
 )
 
-// The colours of what shows no data. They are not to be changed.
+// The colours of areas without data. They must not be changed.
 var (
 	Ink      = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xFF} // of texts and of what must be seen
 	SoftInk  = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xFF} // of axes and remarks
 	GridLine = color.NRGBA{R: 0xDD, G: 0xDD, B: 0xDD, A: 0xFF}
-	Backdrop = color.NRGBA{R: 0xF4, G: 0xF4, B: 0xF4, A: 0xFF} // of what lies below data
+	Backdrop = color.NRGBA{R: 0xF4, G: 0xF4, B: 0xF4, A: 0xFF} // of the area below data
 )
 
 var (
-	// hatchLine is what stripes on the backdrop are drawn in.
+	// hatchLine is the colour of stripes on the backdrop.
 	hatchLine = color.NRGBA{R: 0xC4, G: 0xC4, B: 0xC4, A: 0xFF}
 
-	// bandColor is what is nearly right; grid lines show on it.
+	// bandColor is the colour of nearly right values; grid lines show on it.
 	bandColor = color.NRGBA{R: 0xEE, G: 0xF3, B: 0xEC, A: 0xFF}
 )
 
@@ -102,7 +102,7 @@ func outline(c draw.Canvas, r vg.Rectangle, line draw.LineStyle) {
 
 func center(r vg.Rectangle) vg.Point { return r.Min.Add(r.Max).Scale(0.5) }
 
-// fit cuts a text, with an ellipsis, to what the style can write in the width.
+// fit cuts a text, with an ellipsis, to the part that the style can write in the width.
 func fit(style draw.TextStyle, text string, width vg.Length) string {
 	if style.Width(text) <= width {
 		return text
@@ -123,8 +123,8 @@ func fitMiddle(style draw.TextStyle, text string, width vg.Length) string {
 	})
 }
 
-// longest returns the longest cut of a text that fits, of those that keep fewer than all
-// of its characters, or the one that keeps none. It measures few of them: names may be long.
+// longest returns the longest cut of a text that fits, among those that keep fewer than all of its
+// characters, or the one that keeps none. It measures few of them: names may be long.
 func longest(style draw.TextStyle, all int, width vg.Length, cut func(kept int) string) string {
 	const longestText = 1000 // no chart has room for more
 	tooWide := sort.Search(min(all, longestText), func(kept int) bool { return style.Width(cut(kept)) > width })

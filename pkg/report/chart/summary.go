@@ -27,8 +27,8 @@ type Summary struct {
 	Max float64
 }
 
-// Summarize describes a sample, in any order, which it leaves as it is. It
-// refuses a sample that is empty or has a value that is not finite.
+// Summarize describes a sample, in any order, without changing it. It refuses a sample that is
+// empty or has a value that is not finite.
 func Summarize(sample []float64) (Summary, error) {
 	if err := checkSample(sample); err != nil {
 		return Summary{}, err

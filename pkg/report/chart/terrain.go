@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// terrain draws the inside of a map of regions, as a picture: as many rectangles
-// would take fifty times as much.
+// terrain draws the inside of a map of regions, as a picture: rectangles would take fifty times as
+// much.
 type terrain struct{ regions Regions }
 
 // Plot draws the cells.
@@ -31,8 +31,7 @@ func (t terrain) picture(size vg.Point) *image.Paletted {
 // here marks a point of a map.
 type here struct{ x, y float64 }
 
-// Plot draws a dot with a ring around it, which can be seen on any colour, and
-// says what it is.
+// Plot draws a dot with a ring around it, which is visible on any colour, and its label.
 func (h here) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
 	at := vg.Point{X: toX(h.x), Y: toY(h.y)}

@@ -79,9 +79,8 @@ func stack(bars []Bar, colors map[string]int) []machineRows {
 	return machines
 }
 
-// assignLanes puts each bar into the first lane that is free when it starts.
-// Taken in the order of their starts, the bars need as many lanes as there are
-// jobs at once, and no more.
+// assignLanes puts each bar into the first lane that is free when it starts. Taken in the order of
+// their starts, the bars need one lane for each job that runs at once, and no more.
 func (m *machineRows) assignLanes() {
 	slices.SortStableFunc(m.bars, func(a, b laneBar) int { return cmp.Compare(a.StartSeconds, b.StartSeconds) })
 	var busyUntil []float64

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file beside path and renames it into place once it is whole:
-// whatever goes wrong, what was there stays as it was, and nothing half written is
-// left behind. Others may read the file. The error is write's, or that of the file.
+// Replace writes a file beside path and renames it into place once it is whole: after any error the
+// old file is unchanged, and no partial file is left behind. Others may read the file. The error is
+// write's, or that of the file.
 func Replace(path string, write func(io.Writer) error) error {
 	beside, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

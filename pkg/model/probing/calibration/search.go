@@ -39,8 +39,8 @@ type Search struct {
 	enough int // the least intensity known to be enough; 0: none
 }
 
-// NewSearch returns a search up to some intensity, from 1 to [MostWorkers]; what is
-// beyond is moved to the nearest.
+// NewSearch returns a search up to some intensity, from 1 to [MostWorkers]; a value beyond is moved
+// to the nearest.
 func NewSearch(most int) *Search { return &Search{most: min(MostWorkers, max(1, most))} }
 
 // Steps returns how many measurements a search up to some intensity, at least 1, takes at
@@ -61,9 +61,9 @@ func (s *Search) Next() (intensity int, more bool) {
 	}
 }
 
-// Record tells how much two copies of the intensity that Next returned dilate each
-// other. The error is for a dilation that is not a positive, finite number, or when
-// the search is over; nothing is recorded then.
+// Record records the dilation of two copies by each other at the intensity that Next returned. The
+// error is for a dilation that is not a positive, finite number, or when the search is over;
+// nothing is recorded then.
 func (s *Search) Record(dilation float64) error {
 	intensity, more := s.Next()
 	if !more {
