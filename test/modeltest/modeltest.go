@@ -4,6 +4,7 @@ package modeltest
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -82,4 +83,18 @@ func Predict(t TB, jobs []loading.Vector, servers []int, options queueing.Option
 		t.Fatal(err)
 	}
 	return prediction
+}
+
+// BusyNode returns the jobs of a node with eight resources that are all in demand, the same each time.
+func BusyNode(n int) (jobs []loading.Vector, servers []int) {
+	r := rand.New(rand.NewPCG(1, 8))
+	servers = []int{1, 1, 1, 1, 1, 1, 1, 1}
+	for range n {
+		v := make(loading.Vector, len(servers))
+		for i := range v {
+			v[i] = loading.Symmetric(r.Float64() / float64(n))
+		}
+		jobs = append(jobs, v)
+	}
+	return jobs, servers
 }

@@ -2,37 +2,20 @@ package price_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/loading"
-	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/price"
-	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/test/modeltest"
 )
-
-// busyNode is a node with eight resources that are all in demand.
-func busyNode(n int) (jobs []loading.Vector, servers []int) {
-	r := rand.New(rand.NewPCG(1, 8))
-	servers = []int{1, 1, 1, 1, 1, 1, 1, 1}
-	for range n {
-		v := make(loading.Vector, len(servers))
-		for i := range v {
-			v[i] = loading.Symmetric(r.Float64() / float64(n))
-		}
-		jobs = append(jobs, v)
-	}
-	return jobs, servers
-}
 
 // Once the load is known, a first-order dilation takes the same time on a crowded
 // node as on an empty one.
 func BenchmarkFirstOrderDilationOfOneJob(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
-		jobs, servers := busyNode(n)
+		jobs, servers := modeltest.BusyNode(n)
 		load := loadOf(servers, jobs)
 		b.Run(fmt.Sprintf("%d jobs", n), func(b *testing.B) {
 			b.ReportAllocs()
@@ -40,52 +23,6 @@ func BenchmarkFirstOrderDilationOfOneJob(b *testing.B) {
 				load.Dilation(jobs[0])
 			}
 		})
-	}
-}
-
-func BenchmarkPredict(b *testing.B) {
-	for _, solver := range []queueing.Solver{queueing.FirstOrder, queueing.Schweitzer, queueing.Linearizer} {
-		for _, n := range []int{10, 100} {
-			jobs, servers := busyNode(n)
-			b.Run(fmt.Sprintf("%v/%d jobs", solver, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					modeltest.Predict(b, jobs, servers, queueing.Options{Solver: solver})
-				}
-			})
-		}
-	}
-}
-
-// What a mix takes that occurs for the first time, with weights that are equal and not.
-func BenchmarkMix(b *testing.B) {
-	for _, n := range []int{4, 8, 30} {
-		for _, weights := range []string{"equal", "unequal"} {
-			b.Run(fmt.Sprintf("%d jobs/%s", n, weights), func(b *testing.B) {
-				r := rand.New(rand.NewPCG(1, 8))
-				types := make([]*mix.JobType, n)
-				for k := range types {
-					types[k] = &mix.JobType{Vector: loading.Loadings(0.9*r.Float64(), 0.1*r.Float64())}
-					if weights == "unequal" {
-						types[k].Weight = math.Pow(100, r.Float64())
-					}
-				}
-				b.ReportAllocs()
-				for b.Loop() {
-					mixes, err := mix.NewMixes(mix.NodeClass{Servers: []int{max(1, n/4), 1}}, queueing.Options{ExactSteps: 1 << 14})
-					if err != nil {
-						b.Fatal(err)
-					}
-					mix := mixes.Empty()
-					for _, t := range types {
-						mix = mix.With(t)
-					}
-					if mix.Dilation(types[0]) < 1 {
-						b.Fatal(mixes.Err())
-					}
-				}
-			})
-		}
 	}
 }
 
@@ -131,31 +68,6 @@ func BenchmarkPrices(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					list.Of(candidate)
-				}
-			})
-		}
-	}
-}
-
-// What a prediction takes on a node with eight devices, with curves and without.
-func BenchmarkPredictDevices(b *testing.B) {
-	for _, n := range []int{8, 30} {
-		for name, sharing := range map[string]loading.DeviceSharing{"turns": loading.TimeSliced, "curves": loading.Concurrent} {
-			r := rand.New(rand.NewPCG(1, 8))
-			assigned := loading.NewAssignments([]loading.Devices{{Count: 8, Sharing: sharing, Resource: 1, Effects: []int{2}}})
-			jobs := make([]loading.Vector, n)
-			for j := range jobs {
-				var err error
-				if jobs[j], err = assigned.Assign(loading.Vector{loading.Symmetric(0.3 * r.Float64()), loading.Symmetric(0.7 * r.Float64()), {Effect: &loading.Effect{
-					Pressure: r.Float64(), Curve: loading.Curve{{Pressure: 1, Inflation: 1 + r.Float64()}}, Of: 1,
-				}}}, []int{assigned.LeastUsed(0)}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.Run(fmt.Sprintf("%d jobs/%s", n, name), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					modeltest.Predict(b, jobs, []int{16, 1, 1}, queueing.Options{})
 				}
 			})
 		}
