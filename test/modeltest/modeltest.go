@@ -70,7 +70,8 @@ func Close(got, want float64) bool { return math.Abs(got-want) <= 1e-11*max(1, m
 
 // TB is the part of [testing.TB] and [rapid.TB] that Predict needs.
 type TB interface {
-	Helper() // see [testing.TB]
+	// Helper is that of [testing.TB].
+	Helper()
 	// Fatal is that of [testing.TB].
 	Fatal(args ...any)
 }

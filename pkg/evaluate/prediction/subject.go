@@ -233,6 +233,7 @@ func (c *catalog) solve(s *subject) error {
 		return nil
 	case profile.SourceDeclared:
 		s.correction = declared
+	case profile.SourceMeasured, profile.SourceObserved: // of the work as it is
 	}
 	s.vector = s.inUse.Vector
 	return nil
