@@ -62,9 +62,9 @@ a resource is its demand there in proportion to the whole round.`,
 }
 
 // readDemands joins demands and speeds.
-func readDemands(demands, speeds pairs, at *place) (found []probe.Demand, err error) {
+func readDemands(demands, speeds pairs, at *place) (found []probe.SyntheticDemand, err error) {
 	for _, pair := range demands {
-		d := probe.Demand{Job: at.job(pair.job)}
+		d := probe.SyntheticDemand{Job: at.job(pair.job)}
 		if d.PerRound, err = time.ParseDuration(pair.value); err != nil {
 			return nil, fmt.Errorf("demand: %s=%s: want a duration such as 40ms", pair.job, pair.value)
 		}
@@ -75,7 +75,7 @@ func readDemands(demands, speeds pairs, at *place) (found []probe.Demand, err er
 		if err != nil || !(speed > 0) {
 			return nil, fmt.Errorf("units-per-second: %s=%s: want a number above 0", pair.job, pair.value)
 		}
-		i := slices.IndexFunc(found, func(d probe.Demand) bool { return d.Job.Name == pair.job })
+		i := slices.IndexFunc(found, func(d probe.SyntheticDemand) bool { return d.Job.Name == pair.job })
 		if i < 0 {
 			return nil, fmt.Errorf("units-per-second: %s: there is no demand of that name", pair.job)
 		}

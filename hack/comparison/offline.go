@@ -24,7 +24,7 @@ type Offline struct {
 	policy   placement.Policy
 	classes  map[*scenario.Size]*mix.Mixes
 	jobs     map[*scenario.Application]*placement.Job
-	nodes    []*placement.Node
+	nodes    []*placement.NodeState
 	waiting  []int
 }
 
@@ -40,7 +40,7 @@ func NewOffline(s *scenario.Scenario, policy string) (*Offline, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Offline{scenario: s, policy: p, nodes: make([]*placement.Node, len(s.Nodes))}
+	o := &Offline{scenario: s, policy: p, nodes: make([]*placement.NodeState, len(s.Nodes))}
 	o.jobs = jobsOf(s, func(a *scenario.Application) loading.Vector {
 		if policy == (placement.LeastDilation{}).Name() {
 			return a.Declared
@@ -113,11 +113,11 @@ func (o *Offline) Place(_ context.Context, step int, at Placement) error {
 }
 
 // node returns a node without pods.
-func (o *Offline) node(n int) *placement.Node {
+func (o *Offline) node(n int) *placement.NodeState {
 	size := o.scenario.Nodes[n].Size
 	mixes := o.classes[size]
 	capacity := []float64{float64(size.Servers[scenario.CPU]), float64(size.MiB << 20)}
-	return &placement.Node{
+	return &placement.NodeState{
 		Class: mix.NodeClass{Servers: size.Servers, Processor: scenario.CPU}, Mixes: mixes, Running: mix.NewRunning(mixes),
 		Capacity: capacity, Allocatable: capacity, Requested: make([]float64, 2), Requesting: make([]int, 2), Index: n,
 	}
@@ -130,7 +130,7 @@ func (o *Offline) start(pod, node int) {
 // choose returns the node for a pod.
 func (o *Offline) choose(pod int) int {
 	job := o.jobs[o.scenario.Pods[pod].Application]
-	var fitting []*placement.Node
+	var fitting []*placement.NodeState
 	for _, n := range o.nodes {
 		if n.Fits(job) {
 			fitting = append(fitting, n)

@@ -76,9 +76,9 @@ func scheduleW4(jobs []paperJob, policy placement.Policy) (chart.Schedule, [2]st
 	var machines [2]string
 	class := mix.NodeClass{Servers: []int{1, 1}}
 	on := [2][]paperJob{{jobs[0], jobs[1]}, {jobs[2]}}
-	var nodes []*placement.Node
+	var nodes []*placement.NodeState
 	for m := range on {
-		node, err := placement.NewNode(class, queueing.Options{Solver: queueing.FirstOrder})
+		node, err := placement.NewNodeState(class, queueing.Options{Solver: queueing.FirstOrder})
 		if err != nil {
 			return schedule, machines, err
 		}

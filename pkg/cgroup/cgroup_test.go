@@ -154,7 +154,7 @@ func TestTheModelTakesTheWeightsAndTheUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := map[string]fairshare.Node{}
+	nodes := map[string]fairshare.TreeNode{}
 	for n := range tree.Nodes() {
 		nodes[n.Path] = n
 	}

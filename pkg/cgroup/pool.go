@@ -11,8 +11,8 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// Pool is the cores that the pods of a node share, and how.
-type Pool struct {
+// CorePool is the cores that the pods of a node share, and how.
+type CorePool struct {
 	// Cores is how many they are: those of the node that no pod has for itself.
 	Cores int
 	// Exclusive holds how many cores each pod has for itself; 0 for one that shares the pool.
@@ -26,11 +26,11 @@ type Pool struct {
 // about to.
 //
 // The error names the pod, the field, the value and the rule, or says that no core is left.
-func NewPool(pods []*corev1.Pod, cores int, options Options) (*Pool, error) {
+func NewPool(pods []*corev1.Pod, cores int, options Options) (*CorePool, error) {
 	if cores < 1 || cores > loading.MaxServers {
 		return nil, fmt.Errorf("cores: %d is not between 1 and %d", cores, loading.MaxServers)
 	}
-	p := &Pool{Cores: cores, Exclusive: make([]int, len(pods)), Groups: []gps.Group{{}}, Shares: make([]loading.Share, len(pods))}
+	p := &CorePool{Cores: cores, Exclusive: make([]int, len(pods)), Groups: []gps.Group{{}}, Shares: make([]loading.Share, len(pods))}
 	for i := range pods {
 		if err := Validate(pods[i]); err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func NewPool(pods []*corev1.Pod, cores int, options Options) (*Pool, error) {
 }
 
 // add adds the members of a group.
-func (p *Pool) add(group *Group, index int) {
+func (p *CorePool) add(group *Group, index int) {
 	for _, member := range group.Children {
 		limit := float64(member.LimitMilliCPU) / 1000
 		if member.Pod {
@@ -65,7 +65,7 @@ func (p *Pool) add(group *Group, index int) {
 // AddSystem adds the processes of a node that are in no pod, as one more share, the last. They are a sibling of all pods
 // together, of which the control group has a weight by the cores that pods may use, allocatable. Nothing else must have
 // been added after the pods.
-func (p *Pool) AddSystem(allocatable int64, conversion Conversion) {
+func (p *CorePool) AddSystem(allocatable int64, conversion Conversion) {
 	const pods = 1
 	for g := 1; g < len(p.Groups); g++ {
 		p.Groups[g].Parent++
@@ -86,13 +86,13 @@ func (p *Pool) AddSystem(allocatable int64, conversion Conversion) {
 const systemWeight = 100
 
 // Sharing returns how the pods share their cores, the resource of that index.
-func (p *Pool) Sharing(cpu int) contention.Sharing {
+func (p *CorePool) Sharing(cpu int) contention.Sharing {
 	return contention.Sharing{Resource: cpu, Groups: p.Groups, Shares: p.Shares}
 }
 
 // InPool returns the vector of a pod as those in the pool find it: without what it does on cores of its own, where it
 // presses on others' caches all the same.
-func (p *Pool) InPool(pod int, v loading.Vector, cpu int) loading.Vector {
+func (p *CorePool) InPool(pod int, v loading.Vector, cpu int) loading.Vector {
 	if p.Exclusive[pod] == 0 || cpu >= len(v) {
 		return v
 	}

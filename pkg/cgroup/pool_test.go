@@ -41,7 +41,7 @@ func TestAPodIsOneJobWithTheWeightAndTheLimitOfItsGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &cgroup.Pool{
+	want := &cgroup.CorePool{
 		Cores: 4, Exclusive: make([]int, 7),
 		// 150m + 150m + 400m + 500m of the resized pod, which is what it has yet.
 		Groups: []gps.Group{{}, {Weight: 1228}, {Weight: 2}},
@@ -155,13 +155,13 @@ func TestTheSystemIsASiblingOfAllPodsTogether(t *testing.T) {
 	pods[0].Status.QOSClass = corev1.PodQOSGuaranteed
 	for name, c := range map[string]struct {
 		conversion cgroup.Conversion
-		want       *cgroup.Pool
+		want       *cgroup.CorePool
 	}{
-		"cgroup v1": {cgroup.None, &cgroup.Pool{
+		"cgroup v1": {cgroup.None, &cgroup.CorePool{
 			Groups: []gps.Group{{}, {Weight: 2048}, {Parent: 1, Weight: 102}, {Parent: 1, Weight: 2}},
 			Shares: []loading.Share{{Weight: 512, Limit: 0.5, Group: 1}, {Weight: 102, Group: 2}, {Weight: 2, Group: 3}, {Weight: 1024}},
 		}},
-		"cgroup v2": {cgroup.Linear, &cgroup.Pool{
+		"cgroup v2": {cgroup.Linear, &cgroup.CorePool{
 			Groups: []gps.Group{{}, {Weight: 79}, {Parent: 1, Weight: 4}, {Parent: 1, Weight: 1}},
 			Shares: []loading.Share{{Weight: 20, Limit: 0.5, Group: 1}, {Weight: 4, Group: 2}, {Weight: 1, Group: 3}, {Weight: 100}},
 		}},

@@ -17,7 +17,7 @@ import (
 // makes of them.
 type Shared struct {
 	// Pool is the cores that they share.
-	Pool *cgroup.Pool
+	Pool *cgroup.CorePool
 	// Vectors are those of the pods, and Servers those of the resources, as the pods in the pool find them: without what the others
 	// do on cores of their own.
 	Vectors []loading.Vector

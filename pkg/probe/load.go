@@ -12,8 +12,8 @@ import (
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
-// Demand is what a synthetic job asks of one resource.
-type Demand struct {
+// SyntheticDemand is what a synthetic job asks of one resource.
+type SyntheticDemand struct {
 	// Job is the standard job whose units it does.
 	Job Job
 	// PerRound is the mean service demand of a round, above 0: how long the units take
@@ -42,7 +42,7 @@ const maxRounds = 1_000_000
 // LoadOptions describe a synthetic job. Its loading of a resource is the demand there in
 // proportion to the demands and the idle time of a round.
 type LoadOptions struct {
-	Demands []Demand
+	Demands []SyntheticDemand
 	// Idle is how long a round is idle in the mean.
 	Idle time.Duration
 	// Rounds is how many rounds there are, from 1 to a million; all of them take

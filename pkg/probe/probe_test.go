@@ -355,7 +355,7 @@ func TestAComparisonInWhichNothingIsDoneIsAnError(t *testing.T) {
 
 func TestASyntheticJobDoesTheWorkThatItsDemandsAre(t *testing.T) {
 	l, err := Synthesize(t.Context(), LoadOptions{
-		Demands: []Demand{
+		Demands: []SyntheticDemand{
 			{Job: Job{Name: result.CPU}, PerRound: 25 * time.Millisecond, UnitsPerSecond: 100},
 			{Job: Job{Name: result.MemoryBandwidth, Size: MinSize}, PerRound: 10 * time.Millisecond, UnitsPerSecond: 300},
 		},
@@ -408,7 +408,7 @@ func TestASyntheticJobThatIsToldToEndReportsWhatItDid(t *testing.T) {
 	timer := time.AfterFunc(20*time.Millisecond, cancel)
 	defer timer.Stop()
 	l, err := Synthesize(ctx, LoadOptions{
-		Demands: []Demand{{Job: Job{Name: result.CPU}, PerRound: time.Second, UnitsPerSecond: 4000}}, Rounds: 1000,
+		Demands: []SyntheticDemand{{Job: Job{Name: result.CPU}, PerRound: time.Second, UnitsPerSecond: 4000}}, Rounds: 1000,
 	})
 	if err != nil || l.Ended != result.EndedTerminated || l.Rounds >= 1000 || l.End < l.Begin {
 		t.Errorf("%+v, %v", l, err)
@@ -417,7 +417,7 @@ func TestASyntheticJobThatIsToldToEndReportsWhatItDid(t *testing.T) {
 
 func TestASyntheticJobWaitsForItsTime(t *testing.T) {
 	t.Parallel()
-	o := LoadOptions{Demands: []Demand{{Job: Job{Name: result.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
+	o := LoadOptions{Demands: []SyntheticDemand{{Job: Job{Name: result.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
 	const ahead = 200 * time.Millisecond
 	o.StartAt = time.Now().Add(ahead)
 	before, err := Now()
@@ -456,7 +456,7 @@ func TestWrongSyntheticJobsAreErrorsThatNameTheMistake(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := LoadOptions{Demands: []Demand{{Job: Job{Name: result.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
+			o := LoadOptions{Demands: []SyntheticDemand{{Job: Job{Name: result.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
 			test.change(&o)
 			_, err := Synthesize(t.Context(), o)
 			wantError(t, err, test.want)

@@ -14,7 +14,7 @@ import (
 )
 
 // demands reads the demands of a spec, none where they are to be measured or observed.
-func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
+func demands(spec *v1alpha1.WorkloadProfileSpec) ([]NamedDemand, field.ErrorList) {
 	path := field.NewPath("spec", "resources")
 	if len(spec.Resources) == 0 && spec.Measurement == nil && spec.Observation == nil {
 		return nil, field.ErrorList{field.Required(path, "list at least one resource, or say under spec.measurement how to measure them, or under spec.observation that gauges observe them")}
@@ -24,7 +24,7 @@ func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 	}
 	var errs field.ErrorList
 	seen := sets.New[string]()
-	all := make([]Demand, 0, len(spec.Resources))
+	all := make([]NamedDemand, 0, len(spec.Resources))
 	vector := make(loading.Vector, 0, len(spec.Resources))
 	for i := range spec.Resources {
 		r, path := &spec.Resources[i], path.Index(i)
@@ -40,7 +40,7 @@ func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 			errs = append(errs, err)
 			continue
 		}
-		all = append(all, Demand{Resource: r.Name, Demand: d})
+		all = append(all, NamedDemand{Resource: r.Name, Demand: d})
 		vector = append(vector, d)
 	}
 	if len(errs) > 0 {

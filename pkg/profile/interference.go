@@ -13,7 +13,7 @@ import (
 )
 
 // effects reads the pods' effects at interference resources.
-func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
+func effects(spec *v1alpha1.WorkloadProfileSpec) ([]NamedDemand, field.ErrorList) {
 	queues := sets.New[string]()
 	for i := range spec.Resources {
 		queues.Insert(spec.Resources[i].Name)
@@ -23,7 +23,7 @@ func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 		return nil, field.ErrorList{field.Required(field.NewPath("spec", "resources"), "interference makes service take longer: list cpu, or the device that serves the pods, such as gpu; or say under spec.measurement how to measure it, or under spec.observation that gauges observe it")}
 	}
 	var errs field.ErrorList
-	all := make([]Demand, 0, len(spec.Interference))
+	all := make([]NamedDemand, 0, len(spec.Interference))
 	for i := range spec.Interference {
 		r, path := &spec.Interference[i], path.Index(i)
 		if queues.Has(r.Name) {
@@ -38,7 +38,7 @@ func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 			errs = append(errs, err)
 			continue
 		}
-		all = append(all, Demand{Resource: r.Name, Demand: loading.Demand{Threads: 1, Effect: e}})
+		all = append(all, NamedDemand{Resource: r.Name, Demand: loading.Demand{Threads: 1, Effect: e}})
 	}
 	if len(errs) > 0 {
 		return nil, errs
@@ -87,7 +87,7 @@ func effect(r *v1alpha1.Interference, path *field.Path) (*loading.Effect, *field
 
 // measuredEffects reads the measured effects at interference resources. An effect that is less precise than ± [MaxError]
 // is left out: a declared effect replaces it, or none.
-func measuredEffects(m *v1alpha1.MeasuredVector, path *field.Path) (all []Demand, errs field.ErrorList) {
+func measuredEffects(m *v1alpha1.MeasuredVector, path *field.Path) (all []NamedDemand, errs field.ErrorList) {
 	for i := range m.Interference {
 		r, path := &m.Interference[i], path.Index(i)
 		precise := margin(r.PressureError) <= MaxError
@@ -101,7 +101,7 @@ func measuredEffects(m *v1alpha1.MeasuredVector, path *field.Path) (all []Demand
 		case err != nil:
 			errs = append(errs, err)
 		case precise:
-			all = append(all, Demand{Resource: r.Name, Demand: loading.Demand{Threads: 1, Effect: e}})
+			all = append(all, NamedDemand{Resource: r.Name, Demand: loading.Demand{Threads: 1, Effect: e}})
 		}
 	}
 	return all, errs

@@ -99,7 +99,7 @@ const leastSensitivity = 0.0005
 // measured reads a measured vector. What lies outside the range of a fraction, or
 // adds up to more than the whole, does so by the error of the measurement, and is
 // brought back.
-func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, errs field.ErrorList) {
+func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []NamedDemand, errs field.ErrorList) {
 	if len(m.Resources) == 0 {
 		return nil, field.ErrorList{field.Required(path, "list at least one resource")}
 	}
@@ -111,7 +111,7 @@ func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, e
 			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
 		}
 		seen.Insert(r.Name)
-		d := Demand{Resource: r.Name}
+		d := NamedDemand{Resource: r.Name}
 		for _, err := range []*field.Error{
 			clamped(r.Loading, path.Child("loading"), &d.Loading),
 			clamped(r.Pressure, path.Child("pressure"), &d.Pressure),
@@ -168,7 +168,7 @@ func inRange(q *resource.Quantity) float64 { return min(max(0, q.AsApproximateFl
 
 // add adds the declared demands at resources that were not measured, as long as
 // the loadings add up to at most 1.
-func (v *InUse) add(declared []Demand) {
+func (v *InUse) add(declared []NamedDemand) {
 	measured := sets.New[string]()
 	total := 0.0
 	for _, d := range v.Demands {

@@ -35,7 +35,7 @@ func observations(p *v1alpha1.WorkloadProfile) (all []*InUse, errs field.ErrorLi
 		if o.Time == nil {
 			errs = append(errs, field.Required(path.Child("time"), "say when it was observed"))
 		}
-		d := Demand{Resource: string(corev1.ResourceCPU), Margins: observedMargins(o)}
+		d := NamedDemand{Resource: string(corev1.ResourceCPU), Margins: observedMargins(o)}
 		path = path.Child("recommended")
 		if o.Recommended.CPULoading == nil {
 			errs = append(errs, field.Required(path.Child("cpuLoading"), "every recommendation has it"))
@@ -46,7 +46,7 @@ func observations(p *v1alpha1.WorkloadProfile) (all []*InUse, errs field.ErrorLi
 		if err := threads(o.Recommended.Threads, path.Child("threads"), &d.Threads); err != nil {
 			errs = append(errs, err)
 		}
-		all = append(all, &InUse{Class: o.NodeProfile, Observed: o, Demands: []Demand{d}})
+		all = append(all, &InUse{Class: o.NodeProfile, Observed: o, Demands: []NamedDemand{d}})
 	}
 	return all, errs
 }

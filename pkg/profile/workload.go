@@ -18,8 +18,8 @@ import (
 // AnyClass stands for an unknown class of nodes.
 const AnyClass = ""
 
-// Demand is a pod's demand at the named resource.
-type Demand struct {
+// NamedDemand is a pod's demand at the named resource.
+type NamedDemand struct {
 	Resource string
 	loading.Demand
 	// Margins are those of a measurement, zero where none are known.
@@ -37,7 +37,7 @@ type InUse struct {
 	Observed *v1alpha1.WorkloadObservation
 	// Demands are the components of the vector: those that were measured, then
 	// those that are declared, in the order of the profile.
-	Demands []Demand
+	Demands []NamedDemand
 	// LeftOut names the resources that are declared and were not measured, and
 	// whose loadings do not fit beside the measured ones: they would add up to
 	// more than 1.

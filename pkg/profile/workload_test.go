@@ -199,7 +199,7 @@ func TestADemandAtAResourceThatNoNodeHasIsLeftOutAndNamed(t *testing.T) {
 	if diff := cmp.Diff(loading.Vector{loading.Symmetric(0.5), {}, {}, {}, {}}, w.Vector); diff != "" {
 		t.Errorf("unexpected vector (-want +got):\n%s", diff)
 	}
-	want := []profile.Demand{
+	want := []profile.NamedDemand{
 		{Resource: "dsik", Demand: loading.Symmetric(0.4)},
 		{Resource: "cpu", Demand: loading.Symmetric(0.5)},
 		{Resource: "gpu", Demand: loading.Symmetric(0.1)},

@@ -168,12 +168,12 @@ func (r *Recorder) work(job *trace.Job, pod *corev1.Pod) Reason {
 }
 
 // demands derives the demands of a pod that follows no profile.
-func (r *Recorder) demands(pod *corev1.Pod, neutral float64) []trace.Demand {
-	var demands []trace.Demand
+func (r *Recorder) demands(pod *corev1.Pod, neutral float64) []trace.ServiceDemand {
+	var demands []trace.ServiceDemand
 	names := r.profiles.Resources().Names()
 	for i, d := range r.profiles.Vector(pod) {
 		if d.Loading > 0 {
-			demands = append(demands, trace.Demand{Resource: names[i], Seconds: d.Loading * neutral, Threads: d.Threads})
+			demands = append(demands, trace.ServiceDemand{Resource: names[i], Seconds: d.Loading * neutral, Threads: d.Threads})
 		}
 	}
 	return demands

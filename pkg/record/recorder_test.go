@@ -135,14 +135,14 @@ func TestAPodBecomesAJob(t *testing.T) {
 			pod: ran("a", "other", 0, 2, 30, requesting(map[corev1.ResourceName]string{"cpu": "1500m", "memory": "1Gi"})),
 			want: trace.Job{
 				Neutral: 28, Start: moment(2), End: moment(30),
-				Demands:  []trace.Demand{{Resource: "cpu", Seconds: 21, Threads: 2}}, // 28 s · 1.5 / 2
+				Demands:  []trace.ServiceDemand{{Resource: "cpu", Seconds: 21, Threads: 2}}, // 28 s · 1.5 / 2
 				Requests: []trace.Request{{Resource: "cpu", Amount: 1.5}, {Resource: "memory", Amount: 1 << 30}},
 			},
 		},
 		"that follows no profile and requests nothing, with the least demand of the scheduler's rule": {
 			pod: ran("a", "other", 0, 2, 32),
 			want: trace.Job{
-				Neutral: 30, Start: moment(2), End: moment(32), Demands: []trace.Demand{{Resource: "cpu", Seconds: 3, Threads: 1}},
+				Neutral: 30, Start: moment(2), End: moment(32), Demands: []trace.ServiceDemand{{Resource: "cpu", Seconds: 3, Threads: 1}},
 			},
 		},
 		"that requests memory alone": {
@@ -180,7 +180,7 @@ func TestAPodBecomesAJob(t *testing.T) {
 		"of another namespace than the profile": {
 			pod: ran("a", "timed", 0, 2, 12, func(pod *corev1.Pod) { pod.Namespace = "shop" }),
 			want: trace.Job{
-				Name: "shop/a", Neutral: 10, Start: moment(2), End: moment(12), Demands: []trace.Demand{{Resource: "cpu", Seconds: 1, Threads: 1}},
+				Name: "shop/a", Neutral: 10, Start: moment(2), End: moment(12), Demands: []trace.ServiceDemand{{Resource: "cpu", Seconds: 1, Threads: 1}},
 			},
 		},
 		"that runs, if that is wanted": {

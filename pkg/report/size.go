@@ -124,7 +124,7 @@ func SizeTable(a *pools.Answer, wide bool) *text.Table {
 }
 
 // sizeRow returns the row of a pool's first class, with the columns of the pool.
-func sizeRow(a *pools.Answer, pool *pools.Pool, k int, wide bool) []string {
+func sizeRow(a *pools.Answer, pool *pools.PoolAnswer, k int, wide bool) []string {
 	class := &pool.Classes[k]
 	name, size, busy, replicas := "", "", "", ""
 	if k == 0 {
@@ -158,7 +158,7 @@ func slaText(class *pools.Class) string {
 }
 
 // withOneFewer states the results of a class if its pool had one server fewer.
-func withOneFewer(pool *pools.Pool, class *pools.Class) string {
+func withOneFewer(pool *pools.PoolAnswer, class *pools.Class) string {
 	switch {
 	case class.WithOneFewer != nil:
 		return text.PercentBeside(*class.WithOneFewer, class.Probability)

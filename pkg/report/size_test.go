@@ -18,7 +18,7 @@ func checkoutAndSearch() *pools.Answer {
 	return &pools.Answer{
 		Discipline: "fcfs", Strategy: "dedicated", Servers: 8, Cost: 8,
 		Inputs: []pools.ClassInput{input("checkout", 0.6), input("search", 3.6)},
-		Pools: []pools.Pool{
+		Pools: []pools.PoolAnswer{
 			{
 				Name: "checkout", Servers: 4, Cost: 4, Utilization: 0.15, Binding: "checkout", MaxArrivalFactor: new(1.32), MinServiceFactor: new(0.999),
 				Classes: []pools.Class{{Name: "checkout", WithinSeconds: 3, Probability: 0.95, Attained: 0.95014, WithOneFewer: new(0.94934), WithOneMore: new(0.9502), MaxArrival: new(0.796)}},

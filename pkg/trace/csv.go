@@ -182,7 +182,7 @@ func (l *jobLayout) job(r *row) Job {
 	return job
 }
 
-func (l *jobLayout) demandsOf(r *row) []Demand {
+func (l *jobLayout) demandsOf(r *row) []ServiceDemand {
 	given := 0
 	for _, d := range l.demands {
 		if r.cells[d.seconds] != "" {
@@ -194,10 +194,10 @@ func (l *jobLayout) demandsOf(r *row) []Demand {
 	if given == 0 {
 		return nil
 	}
-	demands := make([]Demand, 0, given)
+	demands := make([]ServiceDemand, 0, given)
 	for _, d := range l.demands {
 		if cell := r.cells[d.seconds]; cell != "" {
-			demands = append(demands, Demand{Resource: d.resource, Seconds: decimal(cell), Threads: wholeOr(r.optional(d.threads), 1)})
+			demands = append(demands, ServiceDemand{Resource: d.resource, Seconds: decimal(cell), Threads: wholeOr(r.optional(d.threads), 1)})
 		}
 	}
 	return demands

@@ -14,13 +14,13 @@ func TestJobsAreReadAsTheyWereWritten(t *testing.T) {
 	want := []Job{
 		{
 			Line: 3, Name: "résumé-7", Type: "etl/filecomp", Arrival: 0.25, Neutral: 100,
-			Demands:  []Demand{{"cpu", 58, 4}, {"disk", 42, 1}},
+			Demands:  []ServiceDemand{{"cpu", 58, 4}, {"disk", 42, 1}},
 			Requests: []Request{{"cpu", 3.5}, {"memory", 1 << 30}},
 			Start:    at(1), End: at(110.5), Node: "worker-3",
 		},
 		{Line: 4, Name: "2", Type: "grep", Arrival: 0.25},
-		{Line: 5, Name: "c", Arrival: 1e3, Neutral: 7, Demands: []Demand{{"cpu", 2, 1}, {"disk", 5, 1}}},
-		{Line: 6, Name: "idle", Arrival: 1000, Neutral: 10, Demands: []Demand{{"cpu", 0, 1}}, Start: at(1000)},
+		{Line: 5, Name: "c", Arrival: 1e3, Neutral: 7, Demands: []ServiceDemand{{"cpu", 2, 1}, {"disk", 5, 1}}},
+		{Line: 6, Name: "idle", Arrival: 1000, Neutral: 10, Demands: []ServiceDemand{{"cpu", 0, 1}}, Start: at(1000)},
 	}
 	const rows = "résumé-7,etl/filecomp,0.25,100,58,4,42,3.5,1073741824,1,110.5,worker-3\n" +
 		",grep,0.25,,,,,,,,,\n" + "c,,1e3,0,2,,5,,,,,\n" + "idle,,1000,10,0,,,,,1000,,\n"
@@ -50,7 +50,7 @@ func TestJobsAreReadAsTheyWereWritten(t *testing.T) {
 func TestTheColumnsMayComeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	got, err := readJobs(Version+"\nthreads.memory-bandwidth,arrival,demand.memory-bandwidth\n16384,5,0.5\n", Options{})
-	want := []Job{{Line: 3, Name: "1", Arrival: 5, Neutral: 0.5, Demands: []Demand{{"memory-bandwidth", 0.5, 16384}}}}
+	want := []Job{{Line: 3, Name: "1", Arrival: 5, Neutral: 0.5, Demands: []ServiceDemand{{"memory-bandwidth", 0.5, 16384}}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v, jobs differ (-want +got):\n%s", err, diff)
 	}

@@ -35,7 +35,7 @@ func ExampleWriter() {
 	}
 	err = w.Write(trace.Job{
 		Name: "sort", Arrival: 0.25, Neutral: 10,
-		Demands:  []trace.Demand{{Resource: "cpu", Seconds: 8, Threads: 2}},
+		Demands:  []trace.ServiceDemand{{Resource: "cpu", Seconds: 8, Threads: 2}},
 		Requests: []trace.Request{{Resource: "memory", Amount: 1 << 30}},
 		Start:    trace.Moment{At: 1, Happened: true},
 	})

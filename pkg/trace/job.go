@@ -31,7 +31,7 @@ type Job struct {
 	// Demands are the service demands, each resource at most once. Empty if
 	// they are not given: then the type's profile must know them. A job that
 	// is known to need nothing has a demand of 0.
-	Demands []Demand
+	Demands []ServiceDemand
 	// Requests is what the scheduler is to set aside for the job, each resource
 	// at most once: cpu in cores, memory in bytes, gpu in GPUs.
 	Requests []Request
@@ -46,8 +46,8 @@ type Job struct {
 	Node string
 }
 
-// Demand is the service that a job needs at a resource.
-type Demand struct {
+// ServiceDemand is the service that a job needs at a resource.
+type ServiceDemand struct {
 	// Resource is a DNS label: cpu, disk, network, memory-bandwidth, ….
 	Resource string
 	// Seconds is the service demand of each thread, ≥ 0.

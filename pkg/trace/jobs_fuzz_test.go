@@ -79,6 +79,6 @@ func with(names []string, name string) []string {
 // inAnyOrder compares demands and requests as sets: the order is the file's.
 var inAnyOrder = gocmp.Options{
 	cmpopts.EquateEmpty(),
-	cmpopts.SortSlices(func(a, b Demand) int { return cmp.Compare(a.Resource, b.Resource) }),
+	cmpopts.SortSlices(func(a, b ServiceDemand) int { return cmp.Compare(a.Resource, b.Resource) }),
 	cmpopts.SortSlices(func(a, b Request) int { return cmp.Compare(a.Resource, b.Resource) }),
 }

@@ -59,16 +59,16 @@ func (p *openbPod) job() Job {
 	cores := float64(p.CPUMilli) / 1000
 	threads := math.Ceil(cores)
 
-	job.Demands = make([]Demand, 0, 2)
+	job.Demands = make([]ServiceDemand, 0, 2)
 	if cores > 0 && atGPU < 1 {
 		atCPU := (1 - atGPU) * cores / threads
-		job.Demands = append(job.Demands, Demand{Resource: resourceCPU, Seconds: atCPU * job.Neutral, Threads: int(threads)})
+		job.Demands = append(job.Demands, ServiceDemand{Resource: resourceCPU, Seconds: atCPU * job.Neutral, Threads: int(threads)})
 	}
 	if atGPU > 0 {
-		job.Demands = append(job.Demands, Demand{Resource: resourceGPU, Seconds: atGPU * job.Neutral, Threads: p.GPUs})
+		job.Demands = append(job.Demands, ServiceDemand{Resource: resourceGPU, Seconds: atGPU * job.Neutral, Threads: p.GPUs})
 	}
 	if len(job.Demands) == 0 {
-		job.Demands = append(job.Demands, Demand{Resource: resourceCPU, Threads: 1})
+		job.Demands = append(job.Demands, ServiceDemand{Resource: resourceCPU, Threads: 1})
 	}
 
 	job.Requests = slices.DeleteFunc([]Request{

@@ -16,19 +16,19 @@ func TestJobsAreDerivedFromOpenb(t *testing.T) {
 	want := []Job{
 		{
 			Line: 2, Name: "cores", Arrival: 5, Neutral: 100, Start: at(10), End: at(110),
-			Demands: []Demand{{"cpu", 75, 2}}, Requests: []Request{{"cpu", 1.5}, {"memory", 1 << 30}},
+			Demands: []ServiceDemand{{"cpu", 75, 2}}, Requests: []Request{{"cpu", 1.5}, {"memory", 1 << 30}},
 		},
 		{
 			Line: 3, Name: "part", Arrival: 5, Neutral: 100, Start: at(10), End: at(110),
-			Demands: []Demand{{"cpu", 75, 4}, {"gpu", 25, 1}}, Requests: []Request{{"cpu", 4}, {"gpu", 0.25}},
+			Demands: []ServiceDemand{{"cpu", 75, 4}, {"gpu", 25, 1}}, Requests: []Request{{"cpu", 4}, {"gpu", 0.25}},
 		},
 		{
 			Line: 4, Name: "whole", Arrival: 6, Neutral: 100, Start: at(10), End: at(110),
-			Demands: []Demand{{"gpu", 100, 8}}, Requests: []Request{{"cpu", 4}, {"gpu", 8}},
+			Demands: []ServiceDemand{{"gpu", 100, 8}}, Requests: []Request{{"cpu", 4}, {"gpu", 8}},
 		},
 		{
 			Line: 5, Name: "idle", Arrival: 7, Neutral: 100, Start: at(10), End: at(110),
-			Demands: []Demand{{"cpu", 0, 1}}, Requests: []Request{},
+			Demands: []ServiceDemand{{"cpu", 0, 1}}, Requests: []Request{},
 		},
 	}
 	got, err := readJobs(text, Options{Format: Openb})

@@ -156,7 +156,7 @@ func (s *swfLine) job() (j Job, skipped string) {
 	if cpu < 0 || cpu > run {
 		cpu = run
 	}
-	j.Demands = []Demand{{Resource: resourceCPU, Seconds: cpu, Threads: int(processors)}}
+	j.Demands = []ServiceDemand{{Resource: resourceCPU, Seconds: cpu, Threads: int(processors)}}
 	j.Requests = append(make([]Request, 0, 2), Request{Resource: resourceCPU, Amount: processors})
 	if memory > 0 {
 		j.Requests = append(j.Requests, Request{Resource: resourceMemory, Amount: memory * 1024 * processors})

@@ -17,16 +17,16 @@ func TestJobsAreDerivedFromSWF(t *testing.T) {
 	want := []Job{
 		{
 			Line: 2, Name: "1", Type: "executable-7", Arrival: 10, Neutral: 100,
-			Demands: []Demand{{"cpu", 60.5, 4}}, Requests: []Request{{"cpu", 4}, {"memory", 2048 * 1024 * 4}},
+			Demands: []ServiceDemand{{"cpu", 60.5, 4}}, Requests: []Request{{"cpu", 4}, {"memory", 2048 * 1024 * 4}},
 			Start: at(15), End: at(115),
 		},
 		{ // requested processors, no CPU time, no memory, no wait
 			Line: 5, Name: "2", Arrival: 10.5, Neutral: 2,
-			Demands: []Demand{{"cpu", 2, 16}}, Requests: []Request{{"cpu", 16}},
+			Demands: []ServiceDemand{{"cpu", 2, 16}}, Requests: []Request{{"cpu", 16}},
 		},
 		{ // CPU time above the run time, requested memory
 			Line: 6, Name: "3", Arrival: 20, Neutral: 50,
-			Demands: []Demand{{"cpu", 50, 2}}, Requests: []Request{{"cpu", 2}, {"memory", 1024 * 1024 * 2}},
+			Demands: []ServiceDemand{{"cpu", 50, 2}}, Requests: []Request{{"cpu", 2}, {"memory", 1024 * 1024 * 2}},
 			Start: at(20), End: at(70),
 		},
 	}

@@ -54,7 +54,7 @@ func jobs(columns Columns) *rapid.Generator[Job] {
 		}
 		for _, resource := range columns.Demands {
 			if rapid.Bool().Draw(t, "demands "+resource) {
-				job.Demands = append(job.Demands, Demand{resource, seconds.Draw(t, "demand"), rapid.IntRange(1, 16384).Draw(t, "threads")})
+				job.Demands = append(job.Demands, ServiceDemand{resource, seconds.Draw(t, "demand"), rapid.IntRange(1, 16384).Draw(t, "threads")})
 			}
 		}
 		for _, resource := range columns.Requests {
@@ -123,7 +123,7 @@ func TestJobsOfEveryFormatCanBeWrittenAndReadBack(t *testing.T) {
 func TestAWriterRefusesWhatCouldNotBeReadBack(t *testing.T) {
 	t.Parallel()
 	good := func(change func(*Job)) Job {
-		job := Job{Name: "a", Type: "t", Neutral: 10, Demands: []Demand{{"cpu", 5, 1}}, Requests: []Request{{"cpu", 1}}}
+		job := Job{Name: "a", Type: "t", Neutral: 10, Demands: []ServiceDemand{{"cpu", 5, 1}}, Requests: []Request{{"cpu", 1}}}
 		change(&job)
 		return job
 	}
@@ -178,7 +178,7 @@ func TestAJobThatWasRefusedLeavesNoTrace(t *testing.T) {
 	if err := w.Write(bad); err == nil {
 		t.Error("a request without a column was written")
 	}
-	if err := errors.Join(w.Write(Job{Name: "b", Arrival: 2, Demands: []Demand{{"cpu", 3, 2}}}), w.Flush()); err != nil {
+	if err := errors.Join(w.Write(Job{Name: "b", Arrival: 2, Demands: []ServiceDemand{{"cpu", 3, 2}}}), w.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	const want = "#loadline-trace/v1\njob,type,arrival,neutral,start,end,node,demand.cpu,threads.cpu\nb,,2,3,,,,3,2\n"
@@ -227,7 +227,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 
 func TestNoNameIsAFormula(t *testing.T) {
 	t.Parallel()
-	job := Job{Name: "=cmd|' /C calc'!A0", Type: "@SUM(A1)", Node: "-1+2", Arrival: 1, Neutral: 2, Demands: []Demand{{"cpu", 1, 1}}}
+	job := Job{Name: "=cmd|' /C calc'!A0", Type: "@SUM(A1)", Node: "-1+2", Arrival: 1, Neutral: 2, Demands: []ServiceDemand{{"cpu", 1, 1}}}
 	text, err := written([]Job{job}, Columns{Demands: []string{"cpu"}})
 	if err != nil {
 		t.Fatal(err)

@@ -90,11 +90,11 @@ func (a amounts) job() *placement.Job {
 }
 
 // placed returns the nodes as a replay has them, with its capacities or without.
-func placed(t *testing.T, nodes []node, limited bool) []*placement.Node {
+func placed(t *testing.T, nodes []node, limited bool) []*placement.NodeState {
 	t.Helper()
-	same := make([]*placement.Node, len(nodes))
+	same := make([]*placement.NodeState, len(nodes))
 	for i, n := range nodes {
-		p, err := placement.NewNode(mix.NodeClass{Servers: []int{1}}, queueing.Options{})
+		p, err := placement.NewNodeState(mix.NodeClass{Servers: []int{1}}, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func placed(t *testing.T, nodes []node, limited bool) []*placement.Node {
 }
 
 // choices returns all nodes that the policy chooses when it draws often.
-func choices(seed uint64, job *placement.Job, candidates []*placement.Node) []int {
+func choices(seed uint64, job *placement.Job, candidates []*placement.NodeState) []int {
 	policy := placement.LeastRequested{
 		Scored: []placement.Scored{placement.ScoredCPU(0), placement.ScoredMemory(1)}, Rand: rand.New(rand.NewPCG(seed, 1)),
 	}
@@ -147,7 +147,7 @@ func TestLeastRequestedChoosesAsKubeSchedulerDoes(t *testing.T) {
 		if len(fits) < len(nodes) {
 			full++
 		}
-		var candidates []*placement.Node
+		var candidates []*placement.NodeState
 		var room []int
 		for _, n := range placed(t, nodes, true) {
 			if n.Fits(pod.job()) {
@@ -160,7 +160,7 @@ func TestLeastRequestedChoosesAsKubeSchedulerDoes(t *testing.T) {
 		if len(fits) == 0 {
 			continue
 		}
-		for name, candidates := range map[string][]*placement.Node{"with capacities": candidates, "without": notFull(placed(t, nodes, false))} {
+		for name, candidates := range map[string][]*placement.NodeState{"with capacities": candidates, "without": notFull(placed(t, nodes, false))} {
 			if diff := cmp.Diff(best, choices(seed, pod.job(), candidates)); diff != "" {
 				t.Fatalf("snapshot %d, %s: %+v goes to (-kube-scheduler +replay)\n%s\nof %+v", seed, name, pod, diff, nodes)
 			}
@@ -174,6 +174,6 @@ func TestLeastRequestedChoosesAsKubeSchedulerDoes(t *testing.T) {
 }
 
 // notFull returns the nodes with fewer pods than their limit.
-func notFull(nodes []*placement.Node) []*placement.Node {
-	return slices.DeleteFunc(nodes, func(n *placement.Node) bool { return n.Running.Mix().Jobs() >= n.MaxJobs })
+func notFull(nodes []*placement.NodeState) []*placement.NodeState {
+	return slices.DeleteFunc(nodes, func(n *placement.NodeState) bool { return n.Running.Mix().Jobs() >= n.MaxJobs })
 }

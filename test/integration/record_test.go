@@ -185,7 +185,7 @@ func TestRecordWritesATraceOfThePodsThatFinished(t *testing.T) {
 	if len(jobs) != 4 || sorts != 3 || len(adhoc.Demands) != 1 || len(adhoc.Requests) != 2 {
 		t.Fatalf("the jobs are %v, want three of the profile and adhoc", jobs)
 	}
-	if adhoc.Neutral != 8 || adhoc.Demands[0] != (trace.Demand{Resource: "cpu", Seconds: 6, Threads: 2}) || adhoc.Requests[0].Amount != 1.5 {
+	if adhoc.Neutral != 8 || adhoc.Demands[0] != (trace.ServiceDemand{Resource: "cpu", Seconds: 6, Threads: 2}) || adhoc.Requests[0].Amount != 1.5 {
 		t.Errorf("adhoc is %+v, want 8 s, of which 1.5 cores keep each of 2 threads at the cpu for 6", adhoc)
 	}
 	if want := "Left out 1 pod: 1 still running"; !strings.Contains(r.errors.String(), want) {

@@ -290,7 +290,7 @@ func demandsOf(pods *prediction.PodsAnswer) string {
 }
 
 // effectOf writes a pod's effect at an interference resource: "llc pressure 0.70, up to 1.80× slower".
-func effectOf(d *prediction.Demand) string {
+func effectOf(d *prediction.PodDemand) string {
 	part := fmt.Sprintf("%s pressure %.2f", d.Resource, d.Pressure)
 	if n := len(d.Effect.Curve); n > 0 {
 		part += fmt.Sprintf(" (computes up to %s longer)", text.Times(d.Effect.Curve[n-1].Inflation))

@@ -15,8 +15,8 @@ import (
 // become those of the status.
 
 // model returns the node in the form of the model.
-func (n *node) model() experiment.Node {
-	return experiment.Node{Name: n.name(), Resources: n.resources, Servers: n.capacity, Neighbours: n.neighbours}
+func (n *node) model() experiment.Host {
+	return experiment.Host{Name: n.name(), Resources: n.resources, Servers: n.capacity, Neighbours: n.neighbours}
 }
 
 // fromStatus returns the samples of a status.

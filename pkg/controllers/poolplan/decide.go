@@ -65,7 +65,7 @@ func decide(ctx context.Context, in *input) (*decision, error) {
 }
 
 // move decides on one pool.
-func (d *decision) move(in *input, rules rules, answer *pools.Pool, status *v1alpha1.PoolStatus, held string) {
+func (d *decision) move(in *input, rules rules, answer *pools.PoolAnswer, status *v1alpha1.PoolStatus, held string) {
 	t := in.targets[answer.Name]
 	if t == nil {
 		return
@@ -90,7 +90,7 @@ func (d *decision) move(in *input, rules rules, answer *pools.Pool, status *v1al
 }
 
 // hindrance returns why a pool must not be scaled, nil if it may be.
-func hindrance(t *target, answer *pools.Pool) *problem {
+func hindrance(t *target, answer *pools.PoolAnswer) *problem {
 	switch {
 	case answer.Fault != "":
 		return &problem{answer.FaultReason, answer.Fault}

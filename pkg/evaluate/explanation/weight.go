@@ -65,7 +65,7 @@ func (p *placed) weigh(shared *node.Shared, equal *contention.Prediction) (*Weig
 }
 
 // portions returns what part of the CPU each pod gets while all want it.
-func portions(pool *cgroup.Pool) []float64 {
+func portions(pool *cgroup.CorePool) []float64 {
 	sums := make([]float64, len(pool.Groups)) // of the weights of the members
 	for g := range pool.Groups {
 		if g > 0 {

@@ -21,7 +21,7 @@ type Answer struct {
 	// be dearer than the cheapest; 0 where all were tried.
 	Gap float64 `json:"gap,omitempty"`
 	// Pools are the pools, in the order of the plan, else of their first class.
-	Pools []Pool `json:"pools"`
+	Pools []PoolAnswer `json:"pools"`
 	// Compared reports whether other ways to share pools were evaluated; Alternatives are the
 	// results, the cheapest first.
 	Compared     bool          `json:"compared"`
@@ -35,8 +35,8 @@ type Answer struct {
 	Held string `json:"held,omitempty"`
 }
 
-// Pool is the need of one pool.
-type Pool struct {
+// PoolAnswer is the need of one pool.
+type PoolAnswer struct {
 	Name string `json:"name"`
 	// Classes are those that it serves; for hol of the highest priority first.
 	Classes []Class `json:"classes"`
@@ -139,7 +139,7 @@ type AlternativePool struct {
 	Name    string   `json:"name"`
 	Classes []string `json:"classes"`
 	Servers int      `json:"servers"`
-	// Binding, Error, FewerMayDo and MoreMayBeNeeded are as in [Pool].
+	// Binding, Error, FewerMayDo and MoreMayBeNeeded are as in [PoolAnswer].
 	Binding         string  `json:"binding,omitempty"`
 	Error           float64 `json:"error,omitempty"`
 	FewerMayDo      bool    `json:"fewerMayDo,omitempty"`

@@ -84,13 +84,13 @@ type planner struct {
 }
 
 // answer returns the answer for one of the chosen pools.
-func (p *planner) answer(ctx context.Context, i int, chosen *sizing.Pool) (*Pool, error) {
+func (p *planner) answer(ctx context.Context, i int, chosen *sizing.Pool) (*PoolAnswer, error) {
 	if len(p.pools) == 0 {
 		return p.describe(ctx, chosen)
 	}
 	spec := &p.pools[i]
 	if fault := p.faults[i]; fault != nil {
-		return &Pool{Name: spec.Name, Fault: fault.Error(), FaultReason: fault.Reason}, nil
+		return &PoolAnswer{Name: spec.Name, Fault: fault.Error(), FaultReason: fault.Reason}, nil
 	}
 	pool, err := p.describe(ctx, chosen)
 	if err == nil {
@@ -98,7 +98,7 @@ func (p *planner) answer(ctx context.Context, i int, chosen *sizing.Pool) (*Pool
 		pool.Bounds, err = p.bound(ctx, spec, chosen)
 	}
 	if err != nil && ctx.Err() == nil && p.endure(i, err) {
-		return &Pool{Name: spec.Name, Fault: p.faults[i].Error(), FaultReason: p.faults[i].Reason}, nil
+		return &PoolAnswer{Name: spec.Name, Fault: p.faults[i].Error(), FaultReason: p.faults[i].Reason}, nil
 	}
 	return pool, err
 }
@@ -328,8 +328,8 @@ func (p *planner) some(members []int, factor float64) []sizing.Class {
 }
 
 // describe returns the results of the classes in a pool.
-func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*Pool, error) {
-	answer := &Pool{
+func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*PoolAnswer, error) {
+	answer := &PoolAnswer{
 		Name: p.nameOf(pool.Classes), Servers: pool.Servers, Cost: pool.Cost, Utilization: pool.Utilization(), Binding: p.className(pool.Binding), Undecided: pool.Undecided,
 		Error: pool.Error, FewerMayDo: pool.FewerMayDo, MoreMayBeNeeded: pool.MoreMayBeNeeded,
 	}

@@ -122,7 +122,7 @@ func (a *Answer) ready(why error) metav1.Condition {
 		}
 		return c
 	}
-	if i := slices.IndexFunc(a.Pools, func(p Pool) bool { return p.Fault != "" }); i >= 0 {
+	if i := slices.IndexFunc(a.Pools, func(p PoolAnswer) bool { return p.Fault != "" }); i >= 0 {
 		c.Reason, c.Message = a.Pools[i].FaultReason, strings.Join(a.Faults(), "; ")+"; the other pools have an answer: "+a.Summary()
 		return c
 	}

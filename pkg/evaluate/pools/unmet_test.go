@@ -12,7 +12,7 @@ func TestAnAnswerListsTheSLAsThatPoolsCannotKeepWithinTheirBounds(t *testing.T) 
 	t.Parallel()
 	checkout := pools.Class{Name: "checkout", WithinSeconds: 3, Probability: 0.95, Attained: 0.95014}
 	search := pools.Class{Name: "search", WithinSeconds: 5, Probability: 0.8, Attained: 0.8244}
-	a := &pools.Answer{Given: true, Pools: []pools.Pool{
+	a := &pools.Answer{Given: true, Pools: []pools.PoolAnswer{
 		{Name: "checkout", Servers: 4, Classes: []pools.Class{checkout}, Bounds: &pools.Bounds{Servers: 3, Limited: true, Attained: []float64{0.94934}}},
 		{Name: "search", Servers: 4, Classes: []pools.Class{search}, Bounds: &pools.Bounds{Servers: 1, Limited: true, Unstable: true}},
 	}}

@@ -110,7 +110,7 @@ type PodsAnswer struct {
 	StartSeconds float64 `json:"startSeconds"`
 	// Vector says where their vector is from, and Demands what it is.
 	Vector  VectorSource `json:"vector"`
-	Demands []Demand     `json:"demands"`
+	Demands []PodDemand  `json:"demands"`
 	// Devices are those of the node that each of the pods uses and others may use, too, such as gpu-0. DevicesAssumed says
 	// that no annotation names them: they are then those that had the fewest pods.
 	Devices        []string `json:"devices,omitempty"`
@@ -147,8 +147,8 @@ type PodsAnswer struct {
 	Waits []Wait `json:"waits"`
 }
 
-// Demand is what a pod asks of a resource: see v1alpha1.ResourceDemand.
-type Demand struct {
+// PodDemand is what a pod asks of a resource: see v1alpha1.ResourceDemand.
+type PodDemand struct {
 	Resource string  `json:"resource"`
 	Loading  float64 `json:"loading"`
 	Pressure float64 `json:"pressure"`
@@ -467,18 +467,18 @@ func (m *nodeMix) interferes(i int) bool {
 }
 
 // demands returns the components of a vector that are not 0.
-func (m *nodeMix) demands(v loading.Vector) []Demand {
-	demands := []Demand{}
+func (m *nodeMix) demands(v loading.Vector) []PodDemand {
+	demands := []PodDemand{}
 	for i, d := range v {
 		if d.Loading > 0 || d.Pressure > 0 {
-			demands = append(demands, Demand{Resource: m.names[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads), BurstSeconds: d.Burst})
+			demands = append(demands, PodDemand{Resource: m.names[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads), BurstSeconds: d.Burst})
 		}
 		if d.Effect != nil {
 			e := &Effect{Curve: []CurvePoint{}}
 			for _, p := range d.Effect.Curve {
 				e.Curve = append(e.Curve, CurvePoint(p))
 			}
-			demands = append(demands, Demand{Resource: m.names[i], Pressure: d.Effect.Pressure, Threads: max(1, v[0].Threads), Effect: e})
+			demands = append(demands, PodDemand{Resource: m.names[i], Pressure: d.Effect.Pressure, Threads: max(1, v[0].Threads), Effect: e})
 		}
 	}
 	return demands

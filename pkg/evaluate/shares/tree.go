@@ -221,7 +221,7 @@ func (s *model) answer(ctx context.Context, options fairshare.Options) (*TreeAns
 }
 
 // describe returns what a group or workload gets.
-func (s *model) describe(node fairshare.Node, result *fairshare.Result) TreeNode {
+func (s *model) describe(node fairshare.TreeNode, result *fairshare.Result) TreeNode {
 	n := TreeNode{
 		Name: node.Name, Path: node.Path, Depth: node.Depth, Workload: node.Workload >= 0,
 		Share: node.Share, Portion: node.Portion, Utilization: node.Utilization,

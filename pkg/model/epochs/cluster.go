@@ -48,7 +48,7 @@ type nodeClass struct {
 	mixes   *mix.Mixes
 	devices *placement.DeviceClass // nil for none
 	lacks   []bool                 // per resource
-	nodes   []*placement.Node
+	nodes   []*placement.NodeState
 	suits   bool // the job that is being placed; see cluster.suits
 
 	maxMixes int // the size of mixes beyond which it is emptied
@@ -57,7 +57,7 @@ type nodeClass struct {
 // cluster is the nodes of a replay.
 type cluster struct {
 	classes []*nodeClass
-	nodes   []*placement.Node
+	nodes   []*placement.NodeState
 	class   []*nodeClass // per node
 
 	resources  int  // per node
@@ -105,7 +105,7 @@ func (c *cluster) add(class *nodeClass) {
 		}
 	}
 	for range class.Count {
-		node := &placement.Node{
+		node := &placement.NodeState{
 			Class: class.NodeClass.NodeClass, Mixes: class.mixes, Running: mix.NewRunning(class.mixes),
 			Capacity: capacity, Allocatable: allocatable, Requested: make([]float64, c.capacities),
 			Requesting: make([]int, c.capacities), MaxJobs: class.MaxJobs, Index: len(c.nodes),

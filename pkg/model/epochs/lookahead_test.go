@@ -19,7 +19,7 @@ type lookahead struct{ all bool }
 func (lookahead) Name() string { return "lookahead" }
 
 // Choose returns the first of the nodes where the job, or all jobs, are done first.
-func (l lookahead) Choose(now float64, j *placement.Job, nodes []*placement.Node) int {
+func (l lookahead) Choose(now float64, j *placement.Job, nodes []*placement.NodeState) int {
 	best, least := 0, math.Inf(1)
 	for i, n := range nodes {
 		if time := l.completion(now, j, n); i == 0 || time < least*(1-1e-12) { // a smaller difference is rounding
@@ -29,7 +29,7 @@ func (l lookahead) Choose(now float64, j *placement.Job, nodes []*placement.Node
 	return best
 }
 
-func (l lookahead) completion(now float64, j *placement.Job, n *placement.Node) float64 {
+func (l lookahead) completion(now float64, j *placement.Job, n *placement.NodeState) float64 {
 	const mine = -1
 	var running mix.Running
 	running.CopyFrom(n.Running)

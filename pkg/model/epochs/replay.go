@@ -149,9 +149,9 @@ type replay struct {
 	waiting []int // numbers of jobs at the scheduler, in the order of arrival
 	changed []int // nodes on which a job completed now
 
-	done       []int             // scratch
-	freed      []*placement.Node // scratch
-	candidates []*placement.Node // scratch
+	done       []int                  // scratch
+	freed      []*placement.NodeState // scratch
+	candidates []*placement.NodeState // scratch
 	calls      int
 }
 
@@ -297,7 +297,7 @@ func (r *replay) leave(id int) {
 }
 
 // place starts a job on one of some nodes, if the policy finds one.
-func (r *replay) place(id int, nodes []*placement.Node) (placed bool, err error) {
+func (r *replay) place(id int, nodes []*placement.NodeState) (placed bool, err error) {
 	j := &r.jobs[id].Job.Job
 	candidates := r.candidatesOf(j, nodes)
 	if len(candidates) == 0 {
@@ -323,7 +323,7 @@ func (r *replay) place(id int, nodes []*placement.Node) (placed bool, err error)
 }
 
 // candidatesOf returns those of some nodes that can take a job now.
-func (r *replay) candidatesOf(j *placement.Job, nodes []*placement.Node) []*placement.Node {
+func (r *replay) candidatesOf(j *placement.Job, nodes []*placement.NodeState) []*placement.NodeState {
 	r.cluster.suits(j)
 	if r.cluster.all && !r.cluster.limited {
 		return nodes
@@ -339,14 +339,14 @@ func (r *replay) candidatesOf(j *placement.Job, nodes []*placement.Node) []*plac
 }
 
 // schedule updates when the next job completes on a node.
-func (r *replay) schedule(n *placement.Node) error {
+func (r *replay) schedule(n *placement.NodeState) error {
 	r.next.at[n.Index] = n.Since + n.Running.Next()
 	heap.Fix(r.next, r.next.place[n.Index])
 	return n.Mixes.Err()
 }
 
 // pass records the epoch of a node that ends now.
-func (r *replay) pass(n *placement.Node) error {
+func (r *replay) pass(n *placement.NodeState) error {
 	mix := n.Running.Mix()
 	if mix.Jobs() == 0 || r.now <= n.Since {
 		return nil
@@ -387,7 +387,7 @@ func (r *replay) completeUntil(until float64) error {
 }
 
 // complete carries out the next completion of a node, now.
-func (r *replay) complete(n *placement.Node) error {
+func (r *replay) complete(n *placement.NodeState) error {
 	if err := r.pass(n); err != nil {
 		return err
 	}
@@ -402,7 +402,7 @@ func (r *replay) complete(n *placement.Node) error {
 }
 
 // finish lets jobs leave that have completed on a node.
-func (r *replay) finish(n *placement.Node, done []int) error {
+func (r *replay) finish(n *placement.NodeState, done []int) error {
 	slices.SortFunc(done, func(a, b int) int {
 		return cmp.Or(cmp.Compare(len(r.jobs[a].Name), len(r.jobs[b].Name)), strings.Compare(r.jobs[a].Name, r.jobs[b].Name))
 	})

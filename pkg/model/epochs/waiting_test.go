@@ -260,7 +260,7 @@ type refuser struct{ name string }
 
 func (refuser) Name() string { return "refuser" }
 
-func (r refuser) Choose(_ float64, j *placement.Job, _ []*placement.Node) int {
+func (r refuser) Choose(_ float64, j *placement.Job, _ []*placement.NodeState) int {
 	if j.Type.Name == r.name {
 		return -1
 	}
@@ -295,7 +295,7 @@ type loner struct{}
 
 func (loner) Name() string { return "loner" }
 
-func (loner) Choose(_ float64, j *placement.Job, nodes []*placement.Node) int {
+func (loner) Choose(_ float64, j *placement.Job, nodes []*placement.NodeState) int {
 	if j.Type.Name == "1" {
 		return 0
 	}

@@ -100,7 +100,7 @@ func (s Site) relocation(r Resource) (float64, error) {
 }
 
 // probeDilation returns the dilation of a probe beside the neighbours.
-func (n Node) probeDilation(r Resource) (float64, error) {
+func (n Host) probeDilation(r Resource) (float64, error) {
 	if len(n.Neighbours) == 0 {
 		return 1, nil
 	}
@@ -123,7 +123,7 @@ const (
 // solve returns the vector, per thread of a pod, with which a number of pods explain all
 // dilations of a round among the neighbours. The dilation at one resource depends on the
 // demands at the others, so that the components are solved for in turn.
-func (n Node) solve(pairs []pair, pods int) (loading.Vector, error) {
+func (n Host) solve(pairs []pair, pods int) (loading.Vector, error) {
 	v := make(loading.Vector, len(n.Resources))
 	cpu := -1
 	for i := range pairs {
@@ -159,7 +159,7 @@ func (n Node) solve(pairs []pair, pods int) (loading.Vector, error) {
 // component returns the pressure and the loading that explain the dilations of a pair,
 // with the other components of a vector; cpu is the index of that of the CPU, -1 if there
 // is none. The loading is the pressure where the target was not measured.
-func (n Node) component(p pair, v loading.Vector, cpu int) (pressure, loading float64, err error) {
+func (n Host) component(p pair, v loading.Vector, cpu int) (pressure, loading float64, err error) {
 	among := probing.Among{Servers: n.Servers, Neighbours: n.Neighbours, Resource: p.component, Target: possible(v, p.component)}
 	var atCPU *cpuUse
 	if cpu >= 0 {
@@ -183,7 +183,7 @@ func (n Node) component(p pair, v loading.Vector, cpu int) (pressure, loading fl
 
 // errorBeside returns an error that names the value that the neighbours make impossible to
 // determine.
-func (n Node) errorBeside(what string, err error) error {
+func (n Host) errorBeside(what string, err error) error {
 	return fmt.Errorf("%s beside the other pods of node %s: %w", what, n.Name, err)
 }
 
@@ -208,7 +208,7 @@ func possible(v loading.Vector, except int) loading.Vector {
 
 // isolate replaces the samples of a round by those of one pod with a vector on a node
 // without neighbours.
-func (n Node) isolate(samples []Sample, round int, pairs []pair, v loading.Vector) error {
+func (n Host) isolate(samples []Sample, round int, pairs []pair, v loading.Vector) error {
 	neutral := 0.0
 	if alone := index(samples, round, Alone); alone >= 0 {
 		whole := possible(append(slices.Clone(v), loading.Demand{}), len(v))[:len(v)]

@@ -57,16 +57,16 @@ func (e Experiment) cpuFirst() []int {
 // Site is where a round took place.
 type Site struct {
 	// Node is where the target or the pods of the service run.
-	Node Node
+	Node Host
 	// Baseline is the node of the probes that need to run without the pods of a service; nil if
 	// there is no such node, or its pods are not known.
-	Baseline *Node
+	Baseline *Host
 	// Pods is how many pods of a service run on Node. Less than 1 counts as 1.
 	Pods int
 }
 
-// Node is a node and its neighbours: the pods there that are not part of the experiment.
-type Node struct {
+// Host is a node and its neighbours: the pods there that are not part of the experiment.
+type Host struct {
 	Name string
 	// Resources are the names of all resources of the node, and Servers how many servers
 	// each of them has.
@@ -77,7 +77,7 @@ type Node struct {
 }
 
 // index returns the index of a resource in the vectors of a node.
-func (n Node) index(resource string) (int, error) {
+func (n Host) index(resource string) (int, error) {
 	at := slices.Index(n.Resources, resource)
 	if at < 0 {
 		return 0, fmt.Errorf("no node is said to have the resource %q, so that nobody knows what other pods do there: name it in a NodeProfile", resource)
@@ -86,7 +86,7 @@ func (n Node) index(resource string) (int, error) {
 }
 
 // amongNeighbours returns the dilation of a job on the node.
-func (n Node) amongNeighbours(job loading.Vector) (float64, error) {
+func (n Host) amongNeighbours(job loading.Vector) (float64, error) {
 	all, err := dilations(append([]loading.Vector{job}, n.Neighbours...), n.Servers)
 	if err != nil {
 		return 0, err

@@ -24,14 +24,14 @@ func resources() []experiment.Resource {
 }
 
 // site is a node with the CPU and the disk, and neighbours.
-func site(name string, neighbours ...loading.Vector) experiment.Node {
-	return experiment.Node{Name: name, Resources: []string{"cpu", "disk"}, Servers: []int{2, 1}, Neighbours: neighbours}
+func site(name string, neighbours ...loading.Vector) experiment.Host {
+	return experiment.Host{Name: name, Resources: []string{"cpu", "disk"}, Servers: []int{2, 1}, Neighbours: neighbours}
 }
 
 type fatal interface{ Fatal(args ...any) }
 
 // dilation returns that of the first of some jobs among the neighbours of a node.
-func dilation(t fatal, n experiment.Node, jobs ...loading.Vector) float64 {
+func dilation(t fatal, n experiment.Host, jobs ...loading.Vector) float64 {
 	p, err := contention.Predict(append(jobs, n.Neighbours...), n.Servers, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func dilation(t fatal, n experiment.Node, jobs ...loading.Vector) float64 {
 }
 
 // probeOf returns the vector of the probe of a resource.
-func probeOf(n experiment.Node, resource int) loading.Vector {
+func probeOf(n experiment.Host, resource int) loading.Vector {
 	probe := make(loading.Vector, len(n.Servers))
 	probe[resource] = loading.Demand{Loading: 1, Pressure: 1, Threads: n.Servers[resource]}
 	return probe
@@ -50,7 +50,7 @@ const neutral = 20e9 // nanoseconds
 
 // ofTarget returns the samples of a round with a target among the neighbours of a node, as
 // the model predicts them.
-func ofTarget(t fatal, n experiment.Node, round int, target loading.Vector) []experiment.Sample {
+func ofTarget(t fatal, n experiment.Host, round int, target loading.Vector) []experiment.Sample {
 	samples := []experiment.Sample{{Round: round, Step: experiment.Alone, TargetNanos: neutral * dilation(t, n, target)}}
 	for i, name := range n.Resources {
 		probe := probeOf(n, i)
@@ -63,7 +63,7 @@ func ofTarget(t fatal, n experiment.Node, round int, target loading.Vector) []ex
 }
 
 // ofService returns the samples of a round with pods that run on a node anyway.
-func ofService(t fatal, here, there experiment.Node, round int, pods ...loading.Vector) []experiment.Sample {
+func ofService(t fatal, here, there experiment.Host, round int, pods ...loading.Vector) []experiment.Sample {
 	cpu, disk := probeOf(here, 0), probeOf(here, 1)
 	beside := func(probe loading.Vector) float64 {
 		return dilation(t, here, append([]loading.Vector{probe}, pods...)...)
@@ -167,7 +167,7 @@ func TestWhatCannotBeCorrectedIsSaid(t *testing.T) {
 	impossible := slices.Clone(samples)
 	impossible[2].ProbeDilation = 30
 	for want, test := range map[string]struct {
-		node    experiment.Node
+		node    experiment.Host
 		samples []experiment.Sample
 	}{
 		`no node is said to have the resource "disk"`:        {unknown, samples},

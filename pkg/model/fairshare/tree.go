@@ -138,8 +138,8 @@ func (t *Tree) Utilization() float64 { return t.nodes[0].load }
 // Len returns the number of workloads.
 func (t *Tree) Len() int { return len(t.leaves) }
 
-// Node is what there is to know about a group or a workload of a tree.
-type Node struct {
+// TreeNode is what there is to know about a group or a workload of a tree.
+type TreeNode struct {
 	// Path is the names from below the root down, with [Separator] between them.
 	Path string
 	// Name is the last of them.
@@ -160,8 +160,8 @@ type Node struct {
 }
 
 // Nodes yields all groups and workloads, each group before its members.
-func (t *Tree) Nodes() iter.Seq[Node] {
-	return func(yield func(Node) bool) {
+func (t *Tree) Nodes() iter.Seq[TreeNode] {
+	return func(yield func(TreeNode) bool) {
 		portions := t.portions()
 		for i := range t.nodes {
 			if !yield(t.show(i, portions)) {
@@ -172,8 +172,8 @@ func (t *Tree) Nodes() iter.Seq[Node] {
 }
 
 // Workloads returns the workloads in the order of a [Result].
-func (t *Tree) Workloads() []Node {
-	return slices.Collect(func(yield func(Node) bool) {
+func (t *Tree) Workloads() []TreeNode {
+	return slices.Collect(func(yield func(TreeNode) bool) {
 		portions := t.portions()
 		for _, i := range t.leaves {
 			if !yield(t.show(i, portions)) {
@@ -183,9 +183,9 @@ func (t *Tree) Workloads() []Node {
 	})
 }
 
-func (t *Tree) show(i int, portions []float64) Node {
+func (t *Tree) show(i int, portions []float64) TreeNode {
 	n := &t.nodes[i]
-	return Node{
+	return TreeNode{
 		Path: n.path, Name: n.Name, Depth: n.depth, Workload: n.leaf,
 		Share: n.Share, Portion: portions[i], Utilization: n.load, Service: n.service,
 	}

@@ -23,7 +23,7 @@ func departments(t testing.TB) *fairshare.Tree {
 func TestATreeTellsWhatIsInIt(t *testing.T) {
 	t.Parallel()
 	tree := departments(t)
-	want := fairshare.Node{Path: "db", Name: "db", Depth: 1, Workload: -1, Share: 0.35, Portion: 0.35, Utilization: 0.4}
+	want := fairshare.TreeNode{Path: "db", Name: "db", Depth: 1, Workload: -1, Share: 0.35, Portion: 0.35, Utilization: 0.4}
 	if diff := cmp.Diff(want, find(t, tree, "db")); diff != "" {
 		t.Error(diff)
 	}
@@ -209,7 +209,7 @@ func derivatives(t *testing.T, tree *fairshare.Tree, path string) []float64 {
 }
 
 // find returns the group or workload of a path.
-func find(t *testing.T, tree *fairshare.Tree, path string) fairshare.Node {
+func find(t *testing.T, tree *fairshare.Tree, path string) fairshare.TreeNode {
 	t.Helper()
 	for n := range tree.Nodes() {
 		if n.Path == path {
@@ -217,5 +217,5 @@ func find(t *testing.T, tree *fairshare.Tree, path string) fairshare.Node {
 		}
 	}
 	t.Fatalf("there is no %s", path)
-	return fairshare.Node{}
+	return fairshare.TreeNode{}
 }

@@ -49,8 +49,8 @@ func (j *Job) appendKey(key []byte) []byte {
 // idlePlace is the place of a token that is at no station.
 const idlePlace = -1
 
-// place is where a token of a leaf can be.
-type place struct {
+// position is where a token of a leaf can be.
+type position struct {
 	station  int     // or idlePlace
 	duration float64 // mean time there if nothing slows it
 }
@@ -58,7 +58,7 @@ type place struct {
 // itinerary is how the tokens of a leaf go round: next[a][b] is the probability that a
 // token goes from place a to place b.
 type itinerary struct {
-	places []place
+	places []position
 	next   [][]float64
 }
 
@@ -70,7 +70,7 @@ func itineraryOf(job *Job) itinerary {
 	var shares []float64
 	if p := job.demand(0); p > 0 {
 		elsewhere := job.burst() * (1 - p) / p
-		it.places = append(it.places, place{0, job.burst()})
+		it.places = append(it.places, position{0, job.burst()})
 		shares = append(shares, 0)
 		it.visit(job, elsewhere, 1-p, &shares)
 	} else {
@@ -93,7 +93,7 @@ func itineraryOf(job *Job) itinerary {
 func (it *itinerary) visit(job *Job, duration, total float64, shares *[]float64) {
 	add := func(station int, demand float64) {
 		if demand > 0 && total > 0 && duration > 0 {
-			it.places = append(it.places, place{station, duration})
+			it.places = append(it.places, position{station, duration})
 			*shares = append(*shares, demand/total)
 		}
 	}
@@ -111,12 +111,12 @@ func roundOf(job *Job, elsewhere float64) itinerary {
 	p := job.demand(0)
 	switch {
 	case p == 0:
-		return itinerary{places: []place{{idlePlace, job.burst()}}, next: [][]float64{{1}}}
+		return itinerary{places: []position{{idlePlace, job.burst()}}, next: [][]float64{{1}}}
 	case elsewhere <= roundings:
-		return itinerary{places: []place{{0, job.burst()}}, next: [][]float64{{1}}}
+		return itinerary{places: []position{{0, job.burst()}}, next: [][]float64{{1}}}
 	}
 	return itinerary{
-		places: []place{{0, job.burst()}, {idlePlace, job.burst() / p * elsewhere}},
+		places: []position{{0, job.burst()}, {idlePlace, job.burst() / p * elsewhere}},
 		next:   [][]float64{{0, 1}, {1, 0}},
 	}
 }

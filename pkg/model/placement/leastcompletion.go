@@ -22,7 +22,7 @@ func (*LeastCompletion) Name() string { return "least-completion" }
 
 // Choose returns the node that is done first. Only nodes whose lower bound is not above
 // the time of the node with the least one are replayed to the end.
-func (l *LeastCompletion) Choose(now float64, j *Job, nodes []*Node) int {
+func (l *LeastCompletion) Choose(now float64, j *Job, nodes []*NodeState) int {
 	likely := 0
 	l.bounds = l.bounds[:0]
 	for i, n := range nodes {
@@ -54,7 +54,7 @@ const rounding = 1e-9
 
 // completion returns how long it takes from now until all jobs on a node are done if a
 // job is put there and no other arrives; +Inf if that is more than a limit.
-func (l *LeastCompletion) completion(now float64, j *Job, n *Node, limit float64) float64 {
+func (l *LeastCompletion) completion(now float64, j *Job, n *NodeState, limit float64) float64 {
 	if j.Neutral*n.Mixes.Stretch(j.Type) > limit {
 		return math.Inf(1) // not even alone
 	}

@@ -10,6 +10,6 @@ type LeastDilation struct{}
 func (LeastDilation) Name() string { return "least-dilation" }
 
 // Choose returns the node of the least price.
-func (LeastDilation) Choose(_ float64, j *Job, nodes []*Node) int {
-	return cheapest(nodes, func(n *Node) float64 { return n.Running.Mix().Price(n.TypeOf(j)) })
+func (LeastDilation) Choose(_ float64, j *Job, nodes []*NodeState) int {
+	return cheapest(nodes, func(n *NodeState) float64 { return n.Running.Mix().Price(n.TypeOf(j)) })
 }

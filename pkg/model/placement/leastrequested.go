@@ -55,7 +55,7 @@ func ScoredMemory(capacity int) Scored {
 func (LeastRequested) Name() string { return "least-requested" }
 
 // Choose returns a node of the highest score.
-func (l LeastRequested) Choose(_ float64, j *Job, nodes []*Node) int {
+func (l LeastRequested) Choose(_ float64, j *Job, nodes []*NodeState) int {
 	best, highest, equal := 0, math.Inf(-1), 0
 	for i, n := range nodes {
 		switch score := l.score(j, n); {
@@ -73,7 +73,7 @@ func (l LeastRequested) Choose(_ float64, j *Job, nodes []*Node) int {
 
 // score returns the score of a node that has room for a job, and of another a
 // negative number, by how much it would be overcommitted.
-func (l LeastRequested) score(j *Job, n *Node) float64 {
+func (l LeastRequested) score(j *Job, n *NodeState) float64 {
 	sum, known, overcommitted := 0.0, 0.0, 0.0
 	for _, s := range l.Scored {
 		allocatable := s.units(n.Allocatable[s.Capacity])

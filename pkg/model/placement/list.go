@@ -10,6 +10,6 @@ type List struct{}
 func (List) Name() string { return "list" }
 
 // Choose returns the node with the least work left.
-func (List) Choose(now float64, _ *Job, nodes []*Node) int {
-	return cheapest(nodes, func(n *Node) float64 { return n.Running.Left(now - n.Since) })
+func (List) Choose(now float64, _ *Job, nodes []*NodeState) int {
+	return cheapest(nodes, func(n *NodeState) float64 { return n.Running.Left(now - n.Since) })
 }

@@ -10,6 +10,6 @@ type LMUF struct{}
 func (LMUF) Name() string { return "lmuf" }
 
 // Choose returns the node of the least maximum utilization.
-func (LMUF) Choose(_ float64, _ *Job, nodes []*Node) int {
-	return cheapestOfFewest(nodes, func(n *Node) float64 { return n.Running.Mix().MaxUtilization() })
+func (LMUF) Choose(_ float64, _ *Job, nodes []*NodeState) int {
+	return cheapestOfFewest(nodes, func(n *NodeState) float64 { return n.Running.Mix().MaxUtilization() })
 }

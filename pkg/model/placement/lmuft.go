@@ -16,7 +16,7 @@ func (LMUFT) Name() string { return "lmuf-t" }
 
 // Choose returns the node of the least maximum utilization, −1 if that is above
 // the threshold.
-func (l LMUFT) Choose(now float64, j *Job, nodes []*Node) int {
+func (l LMUFT) Choose(now float64, j *Job, nodes []*NodeState) int {
 	threshold := l.Threshold
 	if threshold == 0 {
 		threshold = DefaultThreshold

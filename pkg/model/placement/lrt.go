@@ -9,8 +9,8 @@ type LRT struct{}
 func (LRT) Name() string { return "lrt" }
 
 // Choose returns the node where the job is done first.
-func (LRT) Choose(now float64, j *Job, nodes []*Node) int {
-	return cheapest(nodes, func(n *Node) float64 {
+func (LRT) Choose(now float64, j *Job, nodes []*NodeState) int {
+	return cheapest(nodes, func(n *NodeState) float64 {
 		response, _ := n.Running.Completion(now-n.Since, n.TypeOf(j), j.Neutral)
 		return response
 	})

@@ -5,8 +5,8 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Node is a node to choose from.
-type Node struct {
+// NodeState is a node to choose from.
+type NodeState struct {
 	// Class is the class of the node; Mixes predicts its mixes.
 	Class mix.NodeClass
 	Mixes *mix.Mixes
@@ -31,17 +31,17 @@ type Node struct {
 	Index int
 }
 
-// NewNode returns an empty node of its own class, without limits.
-func NewNode(class mix.NodeClass, options queueing.Options) (*Node, error) {
+// NewNodeState returns an empty node of its own class, without limits.
+func NewNodeState(class mix.NodeClass, options queueing.Options) (*NodeState, error) {
 	mixes, err := mix.NewMixes(class, options)
 	if err != nil {
 		return nil, err
 	}
-	return &Node{Class: class, Mixes: mixes, Running: mix.NewRunning(mixes)}, nil
+	return &NodeState{Class: class, Mixes: mixes, Running: mix.NewRunning(mixes)}, nil
 }
 
 // Fits reports whether the node's limits have room for a job now.
-func (n *Node) Fits(j *Job) bool {
+func (n *NodeState) Fits(j *Job) bool {
 	if n.MaxJobs > 0 && n.Running.Mix().Jobs() >= n.MaxJobs {
 		return false
 	}
@@ -54,7 +54,7 @@ func (n *Node) Fits(j *Job) bool {
 }
 
 // FitsEver reports whether they would if no other job ran there.
-func (n *Node) FitsEver(j *Job) bool {
+func (n *NodeState) FitsEver(j *Job) bool {
 	for i, r := range j.Requests {
 		if !WithinCapacity(r, n.Capacity[i]) {
 			return false
@@ -68,7 +68,7 @@ func (n *Node) FitsEver(j *Job) bool {
 func WithinCapacity(sum, capacity float64) bool { return sum <= capacity*(1+1e-9) }
 
 // TypeOf returns how a job would load the node if it started there now: at the device that it would get.
-func (n *Node) TypeOf(j *Job) *mix.JobType {
+func (n *NodeState) TypeOf(j *Job) *mix.JobType {
 	if n.Devices == nil {
 		return j.Type
 	}
@@ -77,7 +77,7 @@ func (n *Node) TypeOf(j *Job) *mix.JobType {
 
 // Start starts a job on the node at a time not before Since, and returns done with
 // the numbers of the jobs appended that completed until then.
-func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
+func (n *NodeState) Start(now float64, j *Job, id int, done []int) []int {
 	if n.Running.Mix().Jobs() > 0 && now > n.Since {
 		done = n.Running.Advance(now-n.Since, done)
 	}
@@ -96,7 +96,7 @@ func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
 }
 
 // Release gives back the requests of the job with the given number, which has completed on the node.
-func (n *Node) Release(j *Job, id int) {
+func (n *NodeState) Release(j *Job, id int) {
 	if n.Devices != nil {
 		n.Devices.release(j, id)
 	}

@@ -32,11 +32,11 @@ type Policy interface {
 	// of the last call, −1 if it should wait: of equally good nodes the lowest, unless the policy's
 	// documentation says otherwise. A policy must not let a job wait while no job runs. There is at
 	// least one node.
-	Choose(now float64, j *Job, nodes []*Node) int
+	Choose(now float64, j *Job, nodes []*NodeState) int
 }
 
 // cheapest returns the first index of the least cost, which is at least 0.
-func cheapest(nodes []*Node, cost func(*Node) float64) int {
+func cheapest(nodes []*NodeState, cost func(*NodeState) float64) int {
 	best, least := -1, math.Inf(1)
 	for i, n := range nodes {
 		if c := cost(n); best < 0 || !price.SameCost(c, least) {
@@ -49,7 +49,7 @@ func cheapest(nodes []*Node, cost func(*Node) float64) int {
 // cheapestOfFewest returns the index of the node of the least cost; of equally cheap nodes the
 // first of those on which fewest jobs run. It is for costs that are bounded: utilizations are the
 // same on all nodes that are busy all the time, and the first of these would always be taken.
-func cheapestOfFewest(nodes []*Node, cost func(*Node) float64) int {
+func cheapestOfFewest(nodes []*NodeState, cost func(*NodeState) float64) int {
 	least := math.Inf(1)
 	for _, n := range nodes {
 		least = min(least, cost(n))

@@ -24,7 +24,7 @@ var (
 
 // machine is a node with all that ever started there.
 type machine struct {
-	*placement.Node
+	*placement.NodeState
 	runs []mix.Run        // in their state on the node, by start
 	jobs []*placement.Job // likewise
 }
@@ -45,17 +45,17 @@ func newMachines(t testing.TB, n int, class mix.NodeClass, allocatable ...float6
 
 // newMachine returns a machine on which nothing runs, without limits.
 func newMachine(index int, class mix.NodeClass, mixes *mix.Mixes, allocatable ...float64) *machine {
-	return &machine{Node: &placement.Node{
+	return &machine{NodeState: &placement.NodeState{
 		Class: class, Mixes: mixes, Running: mix.NewRunning(mixes), Index: index,
 		Capacity:    slices.Repeat([]float64{math.Inf(1)}, len(allocatable)),
 		Allocatable: allocatable, Requested: make([]float64, len(allocatable)), Requesting: make([]int, len(allocatable)),
 	}}
 }
 
-func nodesOf(machines []*machine) []*placement.Node {
-	nodes := make([]*placement.Node, len(machines))
+func nodesOf(machines []*machine) []*placement.NodeState {
+	nodes := make([]*placement.NodeState, len(machines))
 	for i, m := range machines {
-		nodes[i] = m.Node
+		nodes[i] = m.NodeState
 	}
 	return nodes
 }
@@ -202,9 +202,9 @@ func TestTiesGoToTheFirstNode(t *testing.T) {
 		c := drawCluster(t)
 		for range 2 {
 			// The same node under another index.
-			twin := *c.machines[0].Node
+			twin := *c.machines[0].NodeState
 			twin.Index = len(c.machines)
-			c.machines = append(c.machines, &machine{Node: &twin, runs: c.machines[0].runs, jobs: c.machines[0].jobs})
+			c.machines = append(c.machines, &machine{NodeState: &twin, runs: c.machines[0].runs, jobs: c.machines[0].jobs})
 		}
 		nodes := nodesOf([]*machine{c.machines[0], c.machines[len(c.machines)-2], c.machines[len(c.machines)-1]})
 		for _, policy := range []placement.Policy{

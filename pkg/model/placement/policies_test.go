@@ -105,7 +105,7 @@ func TestRoundRobinTakesNodesInTurnAndPassesOverOthers(t *testing.T) {
 	policy := &placement.RoundRobin{}
 	var got []int
 	for _, can := range [][]int{{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 3}, {0, 1, 2, 3}, {1, 2, 3}, {3}, {3}, {0, 1, 2}, {0, 3}} {
-		var candidates []*placement.Node
+		var candidates []*placement.NodeState
 		for _, i := range can {
 			candidates = append(candidates, nodes[i])
 		}
@@ -337,8 +337,8 @@ func TestANodeHasRoomWithinItsLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := func(maxJobs int) *placement.Node {
-		return &placement.Node{
+	node := func(maxJobs int) *placement.NodeState {
+		return &placement.NodeState{
 			Mixes: mixes, Running: mix.NewRunning(mixes), MaxJobs: maxJobs,
 			Capacity: []float64{1, math.Inf(1)}, Requested: make([]float64, 2), Requesting: make([]int, 2),
 		}
@@ -348,7 +348,7 @@ func TestANodeHasRoomWithinItsLimits(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name       string
-		node       *placement.Node
+		node       *placement.NodeState
 		running    []*placement.Job
 		job        *placement.Job
 		fits, ever bool
@@ -375,10 +375,10 @@ func TestANodeHasRoomWithinItsLimits(t *testing.T) {
 }
 
 func TestANodeOfAnInvalidClassIsRefused(t *testing.T) {
-	if _, err := placement.NewNode(mix.NodeClass{Servers: []int{0}}, queueing.Options{}); err == nil {
+	if _, err := placement.NewNodeState(mix.NodeClass{Servers: []int{0}}, queueing.Options{}); err == nil {
 		t.Error("a node with no servers was made")
 	}
-	node, err := placement.NewNode(mix.NodeClass{Servers: []int{1, 1}}, queueing.Options{})
+	node, err := placement.NewNodeState(mix.NodeClass{Servers: []int{1, 1}}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

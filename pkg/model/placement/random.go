@@ -11,4 +11,4 @@ type Random struct {
 func (Random) Name() string { return "random" }
 
 // Choose returns a random node.
-func (r Random) Choose(_ float64, _ *Job, nodes []*Node) int { return r.Rand.IntN(len(nodes)) }
+func (r Random) Choose(_ float64, _ *Job, nodes []*NodeState) int { return r.Rand.IntN(len(nodes)) }

@@ -10,7 +10,7 @@ type RoundRobin struct {
 func (*RoundRobin) Name() string { return "round-robin" }
 
 // Choose returns the next node after the one chosen last.
-func (r *RoundRobin) Choose(_ float64, _ *Job, nodes []*Node) int {
+func (r *RoundRobin) Choose(_ float64, _ *Job, nodes []*NodeState) int {
 	chosen := 0
 	if r.next < len(nodes) && nodes[r.next].Index == r.next { // all nodes can take it
 		chosen = r.next

@@ -28,8 +28,8 @@ type TargetLoadPacking struct {
 func (TargetLoadPacking) Name() string { return "target-load-packing" }
 
 // Choose returns the node of the highest score.
-func (t TargetLoadPacking) Choose(_ float64, j *Job, nodes []*Node) int {
-	return cheapestOfFewest(nodes, func(n *Node) float64 {
+func (t TargetLoadPacking) Choose(_ float64, j *Job, nodes []*NodeState) int {
+	return cheapestOfFewest(nodes, func(n *NodeState) float64 {
 		used := n.Running.Mix().Utilization(t.Resource)
 		if vector, _ := n.Class.On(j.Type.Vector); t.Resource < len(vector) {
 			d := vector[t.Resource]
