@@ -127,8 +127,9 @@ func drawCluster(t *rapid.T) cluster {
 	c := cluster{now: rapid.Float64Range(5, 10).Draw(t, "now")}
 	for range rapid.IntRange(1, 3).Draw(t, "classes") {
 		class := mix.NodeClass{
-			Servers: rapid.SliceOfN(rapid.IntRange(1, 3), m, m).Draw(t, "servers"),
-			Speeds:  rapid.SliceOfN(rapid.Float64Range(0.5, 2), 0, m).Draw(t, "speeds"),
+			Servers:   rapid.SliceOfN(rapid.IntRange(1, 3), m, m).Draw(t, "servers"),
+			Processor: -1, // jobs share by threads, as in [mix.CompletionsBy]
+			Speeds:    rapid.SliceOfN(rapid.Float64Range(0.5, 2), 0, m).Draw(t, "speeds"),
 		}
 		allocatable := []float64{rapid.Float64Range(0.5, 8).Draw(t, "allocatable"), rapid.SampledFrom([]float64{0, 4}).Draw(t, "or none")}
 		mixes, err := mix.NewMixes(class, queueing.Options{})
