@@ -213,7 +213,7 @@ func (meanValueAnalysis) Dilations(sensitivity, pressure [][]float64, dilations 
 // measuredPairs returns the co-locations measured on an accelerator.
 func measuredPairs(t testing.TB) []fit.Run {
 	t.Helper()
-	file, err := os.Open("../../../../test/testdata/colocation/gpu-pairs-k80.csv")
+	file, err := os.Open("../../../test/testdata/colocation/gpu-pairs-k80.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
