@@ -39,10 +39,10 @@ func (s *settings) factor() float64 {
 // experiment is some mixes, each of whose pods runs alone, too.
 type experiment struct {
 	settings
-	rows []mixes.Row
-	hz   int                // ticks per second of the kernel
-	told func(name string)  // of each mix, or pod alone, that is done
-	solo map[string]soloRun // by what the guest is told of the pod
+	rows     []mixes.Row
+	hz       int                // ticks per second of the kernel
+	progress func(name string)  // called with each mix, or pod alone, that is done
+	solo     map[string]soloRun // by what the guest is told of the pod
 
 	// What the guest has said.
 	kernel   string
@@ -58,8 +58,8 @@ type soloRun struct {
 	seconds float64
 }
 
-func newExperiment(rows []mixes.Row, hz int, s settings, told func(name string)) *experiment {
-	return &experiment{settings: s, rows: rows, hz: hz, told: told, solo: map[string]soloRun{}, accounts: map[string]mixes.Account{}, observed: map[string][]byte{}}
+func newExperiment(rows []mixes.Row, hz int, s settings, progress func(name string)) *experiment {
+	return &experiment{settings: s, rows: rows, hz: hz, progress: progress, solo: map[string]soloRun{}, accounts: map[string]mixes.Account{}, observed: map[string][]byte{}}
 }
 
 // soloSeconds returns for how long a pod runs alone: as long as beside others, unless it does often enough there what it does in less. A
@@ -149,7 +149,7 @@ func (e *experiment) hear(line string) error {
 	}
 	if e.last != cells[0] {
 		e.last = cells[0]
-		e.told(e.last)
+		e.progress(e.last)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -176,6 +177,9 @@ func (o *options) read(name string) ([]mixes.Row, error) {
 	if o.cpus < 0 {
 		return nil, fmt.Errorf("--slices-of: %d is not at least 0", o.cpus)
 	}
+	if !(o.settle >= 0) || math.IsInf(o.settle, 1) {
+		return nil, fmt.Errorf("--settle: %v is not a finite number of seconds of at least 0", o.settle)
+	}
 	only, err := regexp.Compile(o.only)
 	if err != nil {
 		return nil, fmt.Errorf("--only: %w", err)
@@ -190,6 +194,9 @@ func (o *options) read(name string) ([]mixes.Row, error) {
 			r.Seed += o.seeds
 			rows = append(rows, r)
 		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("--only: %q is the name of no mix of %s", o.only, name)
 	}
 	return rows, nil
 }
