@@ -21,7 +21,7 @@ func TestAPredictionUsesWhatWasMeasuredOnTheClassOfTheNode(t *testing.T) {
 		"a class that was measured":            {[]v1alpha1.NodeProfile{given.Class("big", given.GPUs(1))}, 1, 1.25},
 		"another class that was measured":      {[]v1alpha1.NodeProfile{given.Class("small", given.GPUs(1))}, 2, 2},
 		"a class that was not":                 {[]v1alpha1.NodeProfile{given.Class("other", given.GPUs(1))}, 2, 2},
-		"a class that nobody knows":            {nil, 2, 2},
+		"a class that the fit does not have":   {nil, 2, 2},
 		"a class with two calibrated servers":  {[]v1alpha1.NodeProfile{given.Serving(given.Calibrated(given.Class("small"), "cpu"), "cpu", 2)}, 2, 1},
 		"a class that is not calibrated (yet)": {[]v1alpha1.NodeProfile{given.Calibrated(given.Class("small"), "cpu")}, 2, 2},
 	} {

@@ -18,7 +18,7 @@ import (
 // most as slow as its curve says. The neutral time is at least the own time, and at least the time for the job's work at a
 // resource on all of its servers, or on the part that its limit allows.
 //
-// The error is that of [EstimateSharing].
+// The error is that of [mix.EstimateSharing].
 func BoundSharing(jobs []loading.Vector, servers []int, sharing Sharing) ([]float64, error) {
 	jobs, servers, err := sharing.Prepare(jobs, servers)
 	if err != nil {
@@ -217,7 +217,7 @@ const (
 	maxSteps = 48e6
 )
 
-// affordable returns the jobs with the number of threads that [PredictSharing] may take: see [InEffect].
+// affordable returns the jobs with the number of threads that [PredictSharing] may take: see [loading.InEffect].
 func (s *Sharing) affordable(jobs []loading.Vector, servers []int) []loading.Vector {
 	limits := loading.ThreadLimits(jobs, servers)
 	for s.steps(jobs, servers) > maxSteps && limits[s.Resource] > 1 {

@@ -28,13 +28,13 @@ type Ceiling struct {
 }
 
 // NewCeiling returns that of an empty node, whose processor, the resource of that index, is shared by weights. Servers are
-// as in [NewLoad].
+// as in [price.NewLoad].
 func NewCeiling(servers []int, processor int) *Ceiling {
 	return &Ceiling{servers: servers, busy: make([]float64, len(servers)), processor: processor}
 }
 
 // Add adds a job with a weight at the processor, in a group of [Sharing]; its limit does not count. The vector must satisfy
-// [Vector.Validate] and be no longer than the node's list of resources. Jobs at several devices of a kind count as if all
+// [loading.Vector.Validate] and be no longer than the node's list of resources. Jobs at several devices of a kind count as if all
 // were at one.
 func (c *Ceiling) Add(v loading.Vector, share loading.Share) {
 	for i, d := range v {

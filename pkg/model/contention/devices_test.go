@@ -36,24 +36,24 @@ func drawDeviceJob(t *rapid.T) loading.Vector {
 	}}}
 }
 
-// tieAll ties each job to the device with the fewest.
-func tieAll(t rapid.TB, kind loading.Devices, jobs []loading.Vector) []loading.Vector {
+// assignAll assigns each job to the device with the fewest jobs.
+func assignAll(t rapid.TB, kind loading.Devices, jobs []loading.Vector) []loading.Vector {
 	t.Helper()
-	tying := loading.NewAssignments([]loading.Devices{kind})
-	tied := make([]loading.Vector, len(jobs))
+	assigned := loading.NewAssignments([]loading.Devices{kind})
+	all := make([]loading.Vector, len(jobs))
 	for j, v := range jobs {
-		tied[j] = tie(t, tying, v, tying.LeastUsed(0))
+		all[j] = assign(t, assigned, v, assigned.LeastUsed(0))
 	}
-	return tied
+	return all
 }
 
-func tie(t rapid.TB, tying *loading.Assignments, v loading.Vector, device int) loading.Vector {
+func assign(t rapid.TB, assigned *loading.Assignments, v loading.Vector, device int) loading.Vector {
 	t.Helper()
-	tied, err := tying.Assign(v, []int{device})
+	at, err := assigned.Assign(v, []int{device})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tied
+	return at
 }
 
 // dilations returns those on a node with a device of each resource after the first.
@@ -77,15 +77,15 @@ func TestJobsOfDifferentDevicesNeverInteract(t *testing.T) {
 		kind := gpus(rapid.IntRange(1, 4).Draw(t, "devices"), rapid.SampledFrom(sharings).Draw(t, "sharing"))
 		n := rapid.IntRange(1, 8).Draw(t, "jobs")
 		renamed := rapid.Permutation([]int{1, 2, 3, 4}[:kind.Count]).Draw(t, "renamed")
-		tying := loading.NewAssignments([]loading.Devices{kind})
+		assigned := loading.NewAssignments([]loading.Devices{kind})
 		byDevice := make([][]int, kind.Count)
 		var jobs, others []loading.Vector
 		for j := range n {
 			device := rapid.IntRange(1, kind.Count).Draw(t, "device")
 			byDevice[device-1] = append(byDevice[device-1], j)
 			v := drawDeviceJob(t)
-			jobs = append(jobs, tie(t, tying, v, device))
-			others = append(others, tie(t, tying, v, renamed[device-1]))
+			jobs = append(jobs, assign(t, assigned, v, device))
+			others = append(others, assign(t, assigned, v, renamed[device-1]))
 		}
 		together := dilations(t, jobs)
 		slices.Reverse(others)
@@ -121,7 +121,7 @@ func TestOneTimeSlicedDeviceIsAResource(t *testing.T) {
 			jobs = append(jobs, v)
 		}
 		want := dilations(t, jobs)
-		for j, got := range dilations(t, tieAll(t, gpus(1, loading.TimeSliced), jobs)) {
+		for j, got := range dilations(t, assignAll(t, gpus(1, loading.TimeSliced), jobs)) {
 			if got != want[j] {
 				t.Fatalf("job %d is dilated %v on a device, %v at a resource", j, got, want[j])
 			}
@@ -147,7 +147,7 @@ func TestTimeSlicedDeviceIsAFiniteSourceQueue(t *testing.T) {
 			for j := range jobs {
 				jobs[j] = loading.Vector{{}, loading.Symmetric(p)}
 			}
-			p, err := contention.Predict(tieAll(t, gpus(2, loading.TimeSliced), jobs), []int{4, 1, 1}, queueing.Options{Solver: queueing.Exact})
+			p, err := contention.Predict(assignAll(t, gpus(2, loading.TimeSliced), jobs), []int{4, 1, 1}, queueing.Options{Solver: queueing.Exact})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func TestBlameStaysWithinADevice(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "jobs") {
 			jobs = append(jobs, drawDeviceJob(t))
 		}
-		jobs = tieAll(t, gpus(rapid.IntRange(1, 3).Draw(t, "devices"), rapid.SampledFrom(sharings).Draw(t, "sharing")), jobs)
+		jobs = assignAll(t, gpus(rapid.IntRange(1, 3).Draw(t, "devices"), rapid.SampledFrom(sharings).Draw(t, "sharing")), jobs)
 		p, err := contention.Predict(jobs, []int{4, 1, 1}, queueing.Options{Solver: queueing.FirstOrder})
 		if err != nil {
 			t.Fatal(err)
@@ -203,7 +203,7 @@ func TestSlowerServiceAtTwoResources(t *testing.T) {
 	}
 	job := loading.Vector{loading.Symmetric(0.25), loading.Symmetric(0.5), {Effect: slow(3)}, {Effect: slow(2)}}
 	neighbour := loading.Vector{{}, loading.Symmetric(1), {Effect: &loading.Effect{Pressure: 1}}, {Effect: &loading.Effect{Pressure: 1, Exclusive: 1}}}
-	jobs := tieAll(t, gpus(1, loading.Concurrent), []loading.Vector{job, neighbour})
+	jobs := assignAll(t, gpus(1, loading.Concurrent), []loading.Vector{job, neighbour})
 	p, err := contention.Predict(jobs, []int{8, 1, 1, 1}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func TestConcurrentDevicesAreLikeCores(t *testing.T) {
 			e.Of = 0
 			onCores = append(onCores, loading.Vector{v[1], {Effect: &e}})
 		}
-		device := dilations(t, tieAll(t, gpus(1, loading.Concurrent), onDevice))
+		device := dilations(t, assignAll(t, gpus(1, loading.Concurrent), onDevice))
 		cores, err := contention.Predict(onCores, []int{64, 1}, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -255,19 +255,19 @@ func TestPricesOfDevices(t *testing.T) {
 		servers := []int{4, 1, 1}
 		sharing := rapid.SampledFrom(sharings).Draw(t, "sharing")
 		kinds, only := []loading.Devices{gpus(3, sharing)}, loading.NewAssignments([]loading.Devices{gpus(1, sharing)})
-		tying, load := loading.NewAssignments(kinds), price.NewLoad(servers)
+		assigned, load := loading.NewAssignments(kinds), price.NewLoad(servers)
 		byDevice := map[int]*price.Load{1: price.NewLoad(servers), 2: price.NewLoad(servers), 3: price.NewLoad(servers)}
 		for n := range 9 {
-			device := tying.LeastUsed(0)
-			newcomer := drawDeviceJob(t)
-			candidate := price.NewCandidate(tie(t, only, newcomer, 1))
-			load.AssignNext(tying.Next())
+			device := assigned.LeastUsed(0)
+			candidateVector := drawDeviceJob(t)
+			candidate := price.NewCandidate(assign(t, only, candidateVector, 1))
+			load.AssignNext(assigned.Next())
 			got, want := load.Prices().Of(candidate), byDevice[device].Prices().Of(candidate)
 			if math.Abs(got-want) > 1e-9 || sharing == loading.WholeDevices && got != 0 {
 				t.Fatalf("job %d costs %v on device %d, and %v where that is the only one", n, got, device, want)
 			}
-			load.Add(tie(t, tying, newcomer, device))
-			byDevice[device].Add(tie(t, only, newcomer, 1))
+			load.Add(assign(t, assigned, candidateVector, device))
+			byDevice[device].Add(assign(t, only, candidateVector, 1))
 		}
 	})
 }
@@ -275,43 +275,43 @@ func TestPricesOfDevices(t *testing.T) {
 func TestTying(t *testing.T) {
 	t.Parallel()
 	job := loading.Vector{loading.Symmetric(0.1), loading.Symmetric(0.5), {Effect: &loading.Effect{Pressure: 1, Of: 1}}}
-	tying := loading.NewAssignments([]loading.Devices{gpus(3, loading.TimeSliced)})
-	if processor := (loading.Vector{loading.Symmetric(1)}); &tie(t, tying, processor, 0)[0] != &processor[0] {
+	assigned := loading.NewAssignments([]loading.Devices{gpus(3, loading.TimeSliced)})
+	if processor := (loading.Vector{loading.Symmetric(1)}); &assign(t, assigned, processor, 0)[0] != &processor[0] {
 		t.Error("a vector that uses no device is another one")
 	}
 	for n, want := range []int{1, 2, 3, 1} {
-		if got := tying.LeastUsed(0); got != want {
+		if got := assigned.LeastUsed(0); got != want {
 			t.Errorf("job %d goes to device %d, want %d", n, got, want)
 		}
-		v := tie(t, tying, job, want)
+		v := assign(t, assigned, job, want)
 		if v[0].Device != 0 || v[1].Device != want || v[2].Effect != nil || job[1].Device != 0 {
 			t.Errorf("job %d: %+v of %+v", n, v, job)
 		}
 	}
-	tie(t, tying, job, 2)
-	if got := tying.LeastUsed(0); got != 3 {
+	assign(t, assigned, job, 2)
+	if got := assigned.LeastUsed(0); got != 3 {
 		t.Errorf("beside 2, 2 and 1 jobs the next goes to device %d, want 3", got)
 	}
 	for _, wrong := range []int{-1, 4} {
-		if _, err := tying.Assign(job, []int{wrong}); err == nil {
+		if _, err := assigned.Assign(job, []int{wrong}); err == nil {
 			t.Errorf("device %d is no error", wrong)
 		}
 	}
 	for _, sharing := range sharings {
-		if v := tie(t, loading.NewAssignments([]loading.Devices{gpus(1, sharing)}), job, 0); v[0] != job[0] || v[1] != (loading.Demand{}) || v[2].Effect != nil {
+		if v := assign(t, loading.NewAssignments([]loading.Devices{gpus(1, sharing)}), job, 0); v[0] != job[0] || v[1] != (loading.Demand{}) || v[2].Effect != nil {
 			t.Errorf("sharing %d: a job of no device is %+v", sharing, v)
 		}
 	}
-	whole := tie(t, loading.NewAssignments([]loading.Devices{gpus(1, loading.WholeDevices)}), job, 1)
+	whole := assign(t, loading.NewAssignments([]loading.Devices{gpus(1, loading.WholeDevices)}), job, 1)
 	if whole[0] != job[0] || whole[1] != (loading.Demand{}) || whole[2].Effect != nil {
 		t.Errorf("a job with a whole device is %+v", whole)
 	}
-	concurrent := tie(t, loading.NewAssignments([]loading.Devices{gpus(1, loading.Concurrent)}), job, 1)
+	concurrent := assign(t, loading.NewAssignments([]loading.Devices{gpus(1, loading.Concurrent)}), job, 1)
 	if e := concurrent[2].Effect; concurrent[1] != (loading.Demand{}) || e.Of != 1 || e.Exclusive != 0.5 || e.Pressure != 1 || concurrent[2].Device != 1 {
 		t.Errorf("a job of a concurrent device is %+v", concurrent)
 	}
 	other := loading.Devices{Count: 1, Sharing: loading.Concurrent, Resource: 1}
-	if v := tie(t, loading.NewAssignments([]loading.Devices{other}), job, 1); v[2].Effect != nil {
+	if v := assign(t, loading.NewAssignments([]loading.Devices{other}), job, 1); v[2].Effect != nil {
 		t.Errorf("an effect on the service of a device that has no such resource is %+v", v[2])
 	}
 }
@@ -321,7 +321,7 @@ func TestDevicesBesideWeights(t *testing.T) {
 	t.Parallel()
 	job := loading.Vector{loading.Symmetric(0.5), loading.Symmetric(0.5)}
 	sharing := contention.Sharing{Shares: []loading.Share{{Weight: 1}, {Weight: 4}}}
-	apart, err := contention.PredictSharing(tieAll(t, gpus(2, loading.TimeSliced), []loading.Vector{job, job}), []int{1, 1}, sharing, queueing.Options{})
+	apart, err := contention.PredictSharing(assignAll(t, gpus(2, loading.TimeSliced), []loading.Vector{job, job}), []int{1, 1}, sharing, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 // This file inverts closed forms of the D-factor paper (Lim et al., SIGMETRICS 2012),
 // which turns measured dilations of identical jobs into loading vectors. Eq. (5)
-// itself is [Load.Dilation], Definition 2 is [Prices.Of].
+// itself is [price.Load.Dilation], Definition 2 is [price.Prices.Of].
 
 // ErrNoRoot is wrapped by the error of [LoadingOfCopies] when no busy job of two resources has so
 // small, or so large, a dilation beside its copies.

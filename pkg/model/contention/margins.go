@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Margins are the half widths of the 95 % confidence intervals of a measured [Demand],
+// Margins are the half widths of the 95 % confidence intervals of a measured [loading.Demand],
 // at least 0. Zero is exact.
 type Margins struct {
 	Loading, Pressure, Sensitivity float64

@@ -45,11 +45,11 @@ type Prediction struct {
 // served, s_ik being its sensitivity. The node is solved as a closed network, by the solver that the options name:
 // see [queueing.Solve], which also states the errors of each. The zero options choose well.
 //
-// With [queueing.FirstOrder] the dilations are those of [Load.Dilation], within the bounds: no resource is more than
+// With [queueing.FirstOrder] the dilations are those of [price.Load.Dilation], within the bounds: no resource is more than
 // fully busy, the sum over the threads there of loading over response being at most the number of its servers.
 //
 // A dilation is relative to the neutral time, the time of the job alone on this node by the same solver: see [Alone].
-// A job that is alone has exactly 1. Of jobs with very many threads only some count: see [InEffect].
+// A job that is alone has exactly 1. Of jobs with very many threads only some count: see [loading.InEffect].
 //
 // The error names the first invalid job or resource.
 func Predict(jobs []loading.Vector, servers []int, options queueing.Options) (*Prediction, error) {

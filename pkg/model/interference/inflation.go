@@ -6,7 +6,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// This file computes the slowdown of service by interference, at the processor or another resource: see [Effect]. The following is
+// This file computes the slowdown of service by interference, at the processor or another resource: see [loading.Effect]. The following is
 // for the processor.
 //
 // While a thread of job j runs, those that run beside it in its domain press with X in all. Service advances at 1/g(X) of
@@ -100,7 +100,7 @@ const couplings = 3
 type Kind struct {
 	Vector loading.Vector
 	Copies int
-	Limit  float64 // of each, see [Share]
+	Limit  float64 // of each, see [loading.Share]
 	Slack  float64 // see [hold]
 }
 

@@ -9,7 +9,7 @@ import (
 // none waits.
 //
 // An effect slows service at one resource of a node, commonly the processor. A job presses while it runs there, on the
-// jobs that run at the same time in the same domain; see [Predict]. The number of servers of an interference resource is
+// jobs that run at the same time in the same domain; see [contention.Predict]. The number of servers of an interference resource is
 // that of its domains: a node with two last-level caches has 2.
 //
 // Pressure and sensitivity are measured as in Mars et al., "Bubble-Up", MICRO 2011: beside a standard job whose

@@ -20,7 +20,7 @@ const (
 //
 //   - of one job at one resource [ThreadsPerServer] for each server, and no fewer than [MinThreadsInEffect];
 //   - of all jobs together as many as can be computed with in a few milliseconds, 1448 at one busy resource, and in some seconds
-//     where they share it by weights ([PredictSharing]): those with the most threads give them up, and each keeps one.
+//     where they share it by weights ([contention.PredictSharing]): those with the most threads give them up, and each keeps one.
 //
 // Each thread that counts stands for several: it presses harder by that factor, and is present for longer by that factor, up to
 // all of its time. Up to there the job presses on the others as hard as before; beyond it, more threads would only wait for each

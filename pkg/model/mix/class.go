@@ -40,7 +40,7 @@ func (t *JobType) validateShare() error {
 // NodeClass is a class of equal nodes.
 type NodeClass struct {
 	// Servers holds the number of servers of each resource; they must satisfy
-	// [ValidateServers].
+	// [loading.ValidateServers].
 	Servers []int
 	// Speeds holds the speed of each resource, relative to the nodes that loading vectors and own times refer to,
 	// finite and above 0. Idle time passes at the same speed everywhere. It may be shorter than Servers: missing

@@ -12,7 +12,7 @@ import (
 // exact solver for small networks only.
 var estimateOptions = queueing.Options{ExactSteps: 1 << 12, Tolerance: 1e-2}
 
-// EstimateSharing returns about the dilations that [PredictSharing] returns, commonly more than ten times sooner where weights
+// EstimateSharing returns about the dilations that [contention.PredictSharing] returns, commonly more than ten times sooner where weights
 // or limits are unequal. It is by the model of [Mixes], with the tree of shares made flat, as if all jobs were siblings; limits
 // of groups and bursts do not count. What the largest dilation is above 1 is off by less than 1 % in half of the nodes of
 // TestEstimatesAreNearPredictions, and in eight of ten at most 7 % too low or 3 % too high.
@@ -20,7 +20,7 @@ var estimateOptions = queueing.Options{ExactSteps: 1 << 12, Tolerance: 1e-2}
 // Whatever weights and limits are, no job gets less of the shared resource than its guaranteed share while it is there, and the
 // jobs do not use more of it together than there is.
 //
-// The error is that of [Predict], or names the first invalid share.
+// The error is that of [contention.Predict], or names the first invalid share.
 func EstimateSharing(jobs []loading.Vector, servers []int, sharing contention.Sharing) ([]float64, error) {
 	jobs, servers, err := sharing.Prepare(jobs, servers)
 	if err != nil {

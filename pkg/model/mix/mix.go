@@ -58,7 +58,7 @@ type Part struct {
 }
 
 // NewMixes returns a cache of the mixes on nodes of a class, predicted with the
-// options as by [Predict]. Start in the options is not used.
+// options as by [contention.Predict]. Start in the options is not used.
 func NewMixes(class NodeClass, options queueing.Options) (*Mixes, error) {
 	if err := class.Validate(); err != nil {
 		return nil, err
@@ -333,7 +333,7 @@ func (x *Mix) MaxUtilization() float64 {
 }
 
 // Price returns ΔW ≥ 0, the growth of the node's total wait, to first order, with one more job of a
-// type: see [Prices.Of].
+// type: see [price.Prices.Of].
 func (x *Mix) Price(t *JobType) float64 {
 	l := x.of.local(t)
 	if l.candidate == nil {
@@ -427,7 +427,7 @@ func (x *Mix) classes() []class {
 }
 
 // waitsForOthers reports whether a job of a class waits for other jobs, and not only its
-// threads for each other: see [Prediction.compare].
+// threads for each other: see [contention.Prediction.compare].
 func waitsForOthers(classes []class, solution *queueing.Solution, c int) bool {
 	for i, d := range classes[c].vector {
 		if d.Loading*solution.Waits[c][i] == 0 {
@@ -442,7 +442,7 @@ func waitsForOthers(classes []class, solution *queueing.Solution, c int) bool {
 	return false
 }
 
-// solution solves the jobs of each class, as [Predict] does, or returns nil after an error.
+// solution solves the jobs of each class, as [contention.Predict] does, or returns nil after an error.
 func (x *Mix) solution(classes []class) *queueing.Solution {
 	m := x.of
 	if m.err != nil {

@@ -5,7 +5,7 @@ import (
 	"loadline.dev/loadline/pkg/model/interference"
 )
 
-// This file handles mixes in which some jobs slow down the service of others: see [Effect].
+// This file handles mixes in which some jobs slow down the service of others: see [loading.Effect].
 
 // inflate replaces the types of some classes by those with inflated service, and returns the factor by which the
 // time of each grows for that reason, besides waiting; nil where nothing interferes.

@@ -55,7 +55,7 @@ func TestMixesShareTheProcessorByWeight(t *testing.T) {
 	}{
 		"busy jobs share a core by weight":          {1, []mix.JobType{{Vector: busy, Weight: 10}, {Vector: busy}}, []float64{1.1, 11}, 1e-3},
 		"three busy jobs":                           {1, []mix.JobType{{Vector: busy, Weight: 4}, {Vector: busy, Weight: 3}, {Vector: busy}}, []float64{2, 8.0 / 3, 8}, 1e-3},
-		"nobody waits for a core of its own":        {2, []mix.JobType{{Vector: busy, Weight: 10}, {Vector: busy}}, []float64{1, 1}, 1e-9},
+		"a pod with a core of its own never waits":  {2, []mix.JobType{{Vector: busy, Weight: 10}, {Vector: busy}}, []float64{1, 1}, 1e-9},
 		"no thread gets more than a core":           {2, []mix.JobType{{Vector: busy, Weight: 10}, {Vector: busy}, {Vector: busy}}, []float64{1, 2, 2}, 1e-3},
 		"jobs share by job, not by thread":          {1, []mix.JobType{{Vector: threads, Weight: 1}, {Vector: busy, Weight: 1}}, []float64{2, 2}, 0.01},
 		"who has all the weight has priority":       {1, []mix.JobType{{Vector: most, Weight: 1e6}, {Vector: busy}}, []float64{1, 2.5}, 1e-3},

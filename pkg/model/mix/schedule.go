@@ -31,7 +31,7 @@ func Completions(runs []Run, servers []int) ([]float64, error) {
 // CompletionsBy returns when each of the runs that share a node completes, in
 // their order. Between two events (a start or a completion) the mix of running
 // jobs is constant, so each progresses at 1/λ of its neutral speed, λ its dilation
-// in that mix as [Predict] has it with the options: by threads. [CompletionsSharing] is for jobs that share by weights.
+// in that mix as [contention.Predict] has it with the options: by threads. [CompletionsSharing] is for jobs that share by weights.
 //
 // There are at most two events per run. The error names the first invalid run, or
 // is that of Predict.
@@ -166,7 +166,7 @@ func CompletionsSharing(runs []Run, servers []int, sharing contention.Sharing, o
 	return ends, nil
 }
 
-// byThreads reports whether runs share the resource as [Predict] has it: as siblings of one weight that have a thread each, and
+// byThreads reports whether runs share the resource as [contention.Predict] has it: as siblings of one weight that have a thread each, and
 // no limit.
 func byThreads(s *contention.Sharing, runs []Run) bool {
 	for j, r := range runs {

@@ -9,7 +9,7 @@ import (
 )
 
 // This file approximates how jobs of unequal weights share the processor, fast enough for a replay: see
-// [PredictSharing] for the slow way.
+// [contention.PredictSharing] for the slow way.
 //
 // The probability of a set A of threads at the processor is taken to be the product form of equal shares,
 //

@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// Load holds the sums over the jobs of one node at each of its resources. [InEffect] bounds the threads that count there. The
+// Load holds the sums over the jobs of one node at each of its resources. [loading.InEffect] bounds the threads that count there. The
 // first query computes the sums, each thread in O(1) time where a resource has one server and in O(n) where it has more, n
 // the number of threads there: at most some milliseconds in all, unless there are thousands of jobs. A Load is not safe for
 // concurrent use.
@@ -38,7 +38,7 @@ type jobShare struct {
 }
 
 // NewLoad returns the load of an empty node whose i-th resource has servers[i] servers. The numbers must satisfy
-// [ValidateServers]; the caller must not change them afterwards.
+// [loading.ValidateServers]; the caller must not change them afterwards.
 func NewLoad(servers []int) *Load { return &Load{servers: servers, processor: -1} }
 
 // split returns the vector with each demand at the index of its device.
@@ -62,7 +62,7 @@ func NewSharedLoad(servers []int, processor int) *Load {
 }
 
 // AssignNext sets the device that the next job gets, by the index of its resource. [Load.Prices] are the prices of these
-// devices, and of the first device of other resources. See [Assignments.Next].
+// devices, and of the first device of other resources. See [loading.Assignments.Next].
 func (l *Load) AssignNext(device map[int]int) {
 	if len(device) == 0 {
 		return
@@ -87,7 +87,7 @@ func (l *Load) AddImportant(v loading.Vector, share loading.Share, importance fl
 	l.add(v, jobShare{weight: share.EffectiveWeight(), importance: importance})
 }
 
-// Add adds a job, without a share. The vector must satisfy [Vector.Validate] and have no demand
+// Add adds a job, without a share. The vector must satisfy [loading.Vector.Validate] and have no demand
 // at a resource that the node does not list.
 func (l *Load) Add(v loading.Vector) { l.add(v, jobShare{importance: 1}) }
 

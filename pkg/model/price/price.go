@@ -257,7 +257,7 @@ func (c *Candidate) Important(importance float64) *Candidate {
 }
 
 // NewCandidate prepares a job for pricing, in O(m·t) time for m resources and t threads. The vector must satisfy
-// [Vector.Validate].
+// [loading.Vector.Validate].
 func NewCandidate(v loading.Vector) *Candidate {
 	c := &Candidate{bids: make([]bid, 0, len(v)), effects: interference.NewBids(v), importance: 1}
 	limit := lookups(v)
