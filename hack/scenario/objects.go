@@ -18,7 +18,13 @@ const (
 )
 
 // Namespace returns the namespace of the pods and their profiles.
-func (s *Scenario) Namespace() string { return "scenario-" + strconv.FormatUint(s.Seed, 10) }
+func (s *Scenario) Namespace() string {
+	name := "scenario-" + strconv.FormatUint(s.Seed, 10)
+	if s.ProfileSet != "" {
+		name += "-" + s.ProfileSet
+	}
+	return name
+}
 
 // NodeObjects returns the nodes.
 func (s *Scenario) NodeObjects() []*corev1.Node {
@@ -58,10 +64,13 @@ func (s *Scenario) NodeProfiles() []*v1alpha1.NodeProfile {
 	return profiles
 }
 
-// WorkloadProfiles returns a profile for each application.
+// WorkloadProfiles returns a profile for each application that has one.
 func (s *Scenario) WorkloadProfiles() []*v1alpha1.WorkloadProfile {
 	var profiles []*v1alpha1.WorkloadProfile
 	for _, a := range s.Applications {
+		if a.Declared == nil {
+			continue
+		}
 		p := &v1alpha1.WorkloadProfile{
 			ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace(), Name: a.Name},
 			Spec: v1alpha1.WorkloadProfileSpec{

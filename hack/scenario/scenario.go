@@ -69,6 +69,9 @@ type Scenario struct {
 	Applications []*Application
 	// Pods are in the order in which they come.
 	Pods []Pod
+
+	// ProfileSet is the name of the set of profiles, empty for that of [New].
+	ProfileSet string
 }
 
 // Node is a node.
@@ -81,7 +84,7 @@ type Node struct {
 type Application struct {
 	Name  string
 	Class *Class
-	// Vector is what the pods really are, and Declared what their profile says.
+	// Vector is what the pods really are, and Declared what their profile says, nil where there is none.
 	Vector, Declared loading.Vector
 	// MilliCPU and MiB are what each of its pods requests.
 	MilliCPU, MiB int64
@@ -107,7 +110,10 @@ func New(o Options) (*Scenario, error) {
 	from.addNodes(s)
 	from.addApplications(s, rand.New(arrivals.Source(o.Seed, applicationsStream)))
 	s.drawBursts(rand.New(arrivals.Source(o.Seed, burstsStream)))
-	s.declare(rand.New(arrivals.Source(o.Seed, profilesStream)))
+	declared := s.declared(o.ProfileError)
+	for _, a := range s.Applications {
+		a.Declared = declared[a.Name]
+	}
 	s.addPods(from, rand.New(arrivals.Source(o.Seed, podsStream)))
 	return s, nil
 }
@@ -129,6 +135,7 @@ const (
 	profilesStream
 	podsStream
 	burstsStream
+	missingStream
 )
 
 // Cores returns how many cores all nodes have.
@@ -187,23 +194,6 @@ func (s *Scenario) drawBursts(draw *rand.Rand) {
 	const second = 1000 // milliseconds
 	for _, a := range s.Applications {
 		a.Vector[CPU].Burst = a.Class.Bursts.logUniform(draw) / second
-	}
-}
-
-// declare draws what the profiles say.
-func (s *Scenario) declare(draw *rand.Rand) {
-	for _, a := range s.Applications {
-		sum := 0.0
-		for _, d := range a.Vector {
-			d.Loading *= math.Exp(s.ProfileError * draw.NormFloat64())
-			a.Declared = append(a.Declared, d)
-			sum += d.Loading
-		}
-		for i := range a.Declared {
-			d := &a.Declared[i]
-			d.Loading = math.Floor(1000*d.Loading/max(1, sum)) / 1000 // so that they add up to 1 at most
-			d.Pressure = d.Loading
-		}
 	}
 }
 

@@ -208,3 +208,31 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Other profiles are all that differs, so that a placement of one scenario is one of the other.
+func TestOtherProfilesLeaveAllElseAsItIs(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t, options())
+	far := options()
+	far.ProfileError = 0.5
+	for _, other := range []*scenario.Scenario{s.WithProfileError("far", 0.5), s.WithoutHalfOfProfiles("half"), s.WithProfiles("none", nil)} {
+		if other.Namespace() == s.Namespace() {
+			t.Errorf("both have the namespace %s", s.Namespace())
+		}
+		for i := range s.Pods {
+			a, b := s.Pods[i].Application, other.Pods[i].Application
+			if s.Pods[i].Name != other.Pods[i].Name || a.Name != b.Name || !cmp.Equal(a.Vector, b.Vector) {
+				t.Fatalf("%s: pod %v is %v", other.Namespace(), s.Pods[i], other.Pods[i])
+			}
+		}
+	}
+	if diff := cmp.Diff(newScenario(t, far).WorkloadProfiles()[0].Spec, s.WithProfileError("far", 0.5).WorkloadProfiles()[0].Spec); diff != "" {
+		t.Errorf("(-made with the error +given it later)\n%s", diff)
+	}
+	if n := len(s.WithoutHalfOfProfiles("half").WorkloadProfiles()); n != len(s.Applications)/2 {
+		t.Errorf("%d of %d profiles are left", n, len(s.Applications))
+	}
+	if n := len(s.WithProfiles("none", nil).WorkloadProfiles()); n != 0 {
+		t.Errorf("%d profiles are left of none", n)
+	}
+}
