@@ -17,9 +17,12 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		"--schedulers: trimaran needs -": func(o *options) { o.schedulers = "loadline,trimaran" },
 		`--openb: "pods.csv" is not two`: func(o *options) { o.openb = "pods.csv" },
 		"--openb: open no-file: ":        func(o *options) { o.openb = "no-file,nodes.csv" },
+		`--devices: "lifo" `:             func(o *options) { o.devices = "lifo" },
+		"--precision: 0 ":                func(o *options) { o.precision = 0 },
+		`--wrong-profiles: "2" is `:      func(o *options) { o.wrong = "missing,2" },
 		"nodes: 0 ":                      func(o *options) { o.Nodes = 0 },
 	} {
-		o := options{Options: scenario.Options{Nodes: 50, Requested: 0.6}, seeds: 1, policies: "least-dilation", output: "table"}
+		o := options{Options: scenario.Options{Nodes: 50, Requested: 0.6}, seeds: 1, policies: "least-dilation", output: "table", devices: "sharing", precision: 0.01, wrong: "0.5,missing,observed"}
 		if err := o.validate(); err != nil {
 			t.Fatal(err)
 		}

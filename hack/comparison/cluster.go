@@ -87,12 +87,12 @@ func (c *Cluster) Prepare(ctx context.Context, s *scenario.Scenario) error {
 }
 
 // Run takes a prepared scenario through its steps with a scheduler, and removes the pods.
-func (c *Cluster) Run(ctx context.Context, s *scenario.Scenario, scheduler *Scheduler, judge *Judge) (o *Outcome, err error) {
+func (c *Cluster) Run(ctx context.Context, s *scenario.Scenario, scheduler *Scheduler, judges Judges) (o *Outcome, err error) {
 	c.Progress.Step("seed %d: placing %d pods with %s", s.Seed, len(s.Pods), scheduler.Name)
 	c.runs++
-	p := &placing{Cluster: c, scenario: s, scheduler: scheduler, judge: judge, suffix: fmt.Sprintf("-run-%d", c.runs)}
+	p := &placing{Cluster: c, scenario: s, scheduler: scheduler, judge: judges.Simulation, suffix: fmt.Sprintf("-run-%d", c.runs)}
 	defer func() { err = errors.Join(err, p.close(ctx)) }()
-	return Run(ctx, s, p, judge)
+	return Run(ctx, s, p, judges)
 }
 
 // placing is a run with a scheduler.
@@ -100,7 +100,7 @@ type placing struct {
 	*Cluster
 	scenario  *scenario.Scenario
 	scheduler *Scheduler
-	judge     *Judge
+	judge     Judge  // of what is measured
 	suffix    string // of the names of pods: what plays the kubelet may delete a pod of an earlier run by its name, late
 	process   *local.Process
 	watcher   *loadWatcher
@@ -212,7 +212,7 @@ func (p *placing) start(ctx context.Context, at Placement) error {
 
 // startWatching starts Trimaran and its load watcher, with more time each time that it took too long.
 func (p *placing) startWatching(ctx context.Context, at Placement) error {
-	percent, err := p.judge.utilizations(at)
+	percent, err := utilizations(p.judge, p.scenario, at)
 	if err != nil {
 		return err
 	}

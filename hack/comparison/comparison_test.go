@@ -11,19 +11,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"loadline.dev/loadline/hack/nodesim"
 	"loadline.dev/loadline/hack/scenario"
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // busy is an application whose pods always run on a core, and one that lives off the disk.
 func busy(name string, milliCPU int64) *scenario.Application {
-	v := loading.Loadings(1, 0, 0)
+	v := bursting(loading.Loadings(1, 0, 0))
 	return &scenario.Application{Name: name, Class: &scenario.Class{MaxDilation: 1.5}, Vector: v, Declared: v, MilliCPU: milliCPU, MiB: 1}
 }
 
 func disk(name string, fraction float64) *scenario.Application {
-	v := loading.Loadings(0, fraction, 0)
+	v := bursting(loading.Loadings(0, fraction, 0))
 	return &scenario.Application{Name: name, Class: &scenario.Class{MaxDilation: 1.5}, Vector: v, Declared: v, MilliCPU: 100, MiB: 1}
+}
+
+// bursting returns a vector of threads that are served for 10 ms at a time, on average.
+func bursting(v loading.Vector) loading.Vector {
+	for i := range v {
+		v[i].Burst = 0.01
+	}
+	return v
 }
 
 // cluster is a scenario of one step on nodes with one core, one disk and one link.
@@ -53,28 +62,35 @@ func TestPodsAreJudgedByWhomTheyShareANodeWith(t *testing.T) {
 		at   Placement
 		want Moment
 	}{
-		{"apart", []*scenario.Application{small, small}, Placement{0, 1}, Moment{[]float64{1, 1}, 0, 2}},
-		{"together", []*scenario.Application{small, small}, Placement{1, 1}, Moment{[]float64{2, 2}, 2, 1}},
-		{"unequal requests", []*scenario.Application{small, large}, Placement{0, 0}, Moment{[]float64{4, 4.0 / 3}, 1, 1}},
-		{"unequal requests, the other way", []*scenario.Application{large, small}, Placement{0, 0}, Moment{[]float64{4.0 / 3, 4}, 1, 1}},
-		{"different things", []*scenario.Application{small, io}, Placement{0, 0}, Moment{[]float64{1, 1}, 0, 1}},
-		{"one that waits", []*scenario.Application{small, small}, Placement{0, Nowhere}, Moment{[]float64{1}, 0, 1}},
+		{"apart", []*scenario.Application{small, small}, Placement{0, 1}, Moment{[]float64{1, 1}, 0, 2, 0}},
+		{"together", []*scenario.Application{small, small}, Placement{1, 1}, Moment{[]float64{2, 2}, 2, 1, 0}},
+		{"unequal requests", []*scenario.Application{small, large}, Placement{0, 0}, Moment{[]float64{4, 4.0 / 3}, 1, 1, 0}},
+		{"unequal requests, the other way", []*scenario.Application{large, small}, Placement{0, 0}, Moment{[]float64{4.0 / 3, 4}, 1, 1, 0}},
+		{"different things", []*scenario.Application{small, io}, Placement{0, 0}, Moment{[]float64{1, 1}, 0, 1, 0}},
+		{"one that waits", []*scenario.Application{small, small}, Placement{0, Nowhere}, Moment{[]float64{1}, 0, 1, 0}},
 	} {
-		got, err := NewJudge(cluster(2, test.pods...)).Moment(test.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Shares by weights are solved to about 1 %.
-		if diff := cmp.Diff(&test.want, got, cmpopts.EquateApprox(0.01, 0)); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", test.name, diff)
+		s := cluster(2, test.pods...)
+		for name, judge := range map[string]Judge{"simulation": NewSimulation(s, nodesim.New()), "model": NewModel(s)} {
+			got, err := JudgeMoment(judge, s, test.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Error > 0.01*got.Mean() {
+				t.Errorf("%s, %s: the standard error is %v", name, test.name, got.Error)
+			}
+			got.Error = 0
+			// Shares by weights are solved to about 1 %, and a simulated kernel gives them by its ticks.
+			if diff := cmp.Diff(&test.want, got, cmpopts.EquateApprox(0.02, 0)); diff != "" {
+				t.Errorf("%s, %s (-want +got)\n%s", name, test.name, diff)
+			}
 		}
 	}
 }
 
-func TestAJudgeRemembersMixesAndNotPods(t *testing.T) {
+func TestTheModelRemembersMixesAndNotPods(t *testing.T) {
 	t.Parallel()
 	small, large := busy("small", 100), busy("large", 300)
-	j := NewJudge(cluster(2, small, large, large, small))
+	j := NewModel(cluster(2, small, large, large, small))
 	first, err := j.Node(0, []int{0, 1})
 	if err != nil {
 		t.Fatal(err)
@@ -102,12 +118,13 @@ func TestStepsCountTheSame(t *testing.T) {
 	s := cluster(2, busy("a", 100), busy("a", 100))
 	s.Steps = 1
 	s.Pods[1].Goes = 2
-	o, err := Run(t.Context(), s, fixed{{0, 0}, {Nowhere, 0}}, NewJudge(s))
+	o, err := Run(t.Context(), s, fixed{{0, 0}, {Nowhere, 0}}, NewJudges(s, nodesim.New()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Figures{Placed: 1.5, Nodes: 1, Mean: 5.0 / 3, P95: 2, Worst: 2, Violations: 1}
-	if diff := cmp.Diff(want, o.Figures, cmpopts.EquateApprox(1e-6, 0)); diff != "" {
+	verdict := Verdict{Mean: 5.0 / 3, P95: 2, Worst: 2, Violations: 1}
+	want := Figures{Placed: 1.5, Nodes: 1, Simulated: verdict, Modelled: verdict}
+	if diff := cmp.Diff(want, o.Figures, cmpopts.EquateApprox(0.01, 0), cmpopts.IgnoreFields(Verdict{}, "Error")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if !slices.Equal(o.Last, Placement{Nowhere, 0}) {
@@ -122,7 +139,7 @@ func leastDilation(t *testing.T, s *scenario.Scenario) *Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Run(t.Context(), s, placer, NewJudge(s))
+	o, err := Run(t.Context(), s, placer, NewJudges(s, nodesim.New()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +164,7 @@ func TestOfflineLeastDilationKeepsEqualPodsApart(t *testing.T) {
 	a, io := busy("a", 100), disk("io", 1)
 	s := cluster(2, a, io, a, io)
 	o := leastDilation(t, s)
-	if o.Worst != 1 || o.Nodes != 2 {
+	if o.Simulated.Worst != 1 || o.Modelled.Worst != 1 || o.Nodes != 2 {
 		t.Errorf("dilations of %v on %v nodes, at %v", o.Dilations, o.Nodes, o.Last)
 	}
 	if _, err := NewOffline(s, "best"); err == nil {
@@ -156,9 +173,9 @@ func TestOfflineLeastDilationKeepsEqualPodsApart(t *testing.T) {
 }
 
 // total is the total excess dilation of a placement.
-func total(t *testing.T, j *Judge, at Placement) float64 {
+func total(t *testing.T, s *scenario.Scenario, j Judge, at Placement) float64 {
 	t.Helper()
-	m, err := j.Moment(at)
+	m, err := JudgeMoment(j, s, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +200,7 @@ func TestASearchFindsTheBestOfFewPlacements(t *testing.T) {
 			pods = append(pods, a)
 		}
 		s := cluster(2, pods...)
-		j := NewJudge(s)
+		j := NewModel(s)
 		best := math.Inf(1)
 		for choice := range 1 << len(pods) {
 			at := make(Placement, len(pods))
@@ -193,17 +210,17 @@ func TestASearchFindsTheBestOfFewPlacements(t *testing.T) {
 				room[at[i]] -= pods[i].MilliCPU
 			}
 			if min(room[0], room[1]) >= 0 {
-				best = min(best, total(t, j, at))
+				best = min(best, total(t, s, j, at))
 			}
 		}
 		from := Placement{0, 1, 0, 1, 0}
 		for _, trials := range []int{0, 1, 1000} {
-			found, changes, err := Search(j, from, SearchOptions{Width: 2, Trials: trials, Rand: rand.New(rand.NewPCG(3, 4))})
+			found, changes, err := Search(s, j, from, SearchOptions{Width: 2, Trials: trials, Rand: rand.New(rand.NewPCG(3, 4))})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := total(t, j, found); got > total(t, j, from) || changes > trials || trials == 1000 && got > best+1e-5 {
-				t.Errorf("%d trials: %v with %d changes, from %v; the best there is has %v", trials, got, changes, total(t, j, from), best)
+			if got := total(t, s, j, found); got > total(t, s, j, from) || changes > trials || trials == 1000 && got > best+1e-5 {
+				t.Errorf("%d trials: %v with %d changes, from %v; the best there is has %v", trials, got, changes, total(t, s, j, from), best)
 			}
 		}
 		if !slices.Equal(from, Placement{0, 1, 0, 1, 0}) {
@@ -218,7 +235,7 @@ func TestASearchKeepsWithinRequests(t *testing.T) {
 	a, b := busy("a", 600), busy("b", 500)
 	s := cluster(2, a, b, b)
 	from := Placement{0, 1, 1}
-	found, _, err := Search(NewJudge(s), from, SearchOptions{Width: 2, Trials: 100, Rand: rand.New(rand.NewPCG(1, 2))})
+	found, _, err := Search(s, NewModel(s), from, SearchOptions{Width: 2, Trials: 100, Rand: rand.New(rand.NewPCG(1, 2))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 // Offline places pods by a policy of replays, one after the other in the order in which they come, without a cluster.
 // Policies see utilizations and prices of this very moment, to first order: utilizations are the true ones, prices those by
-// the profiles.
+// the profiles, and by requests where there are none.
 type Offline struct {
 	scenario *scenario.Scenario
 	policy   placement.Policy
@@ -41,12 +41,20 @@ func NewOffline(s *scenario.Scenario, policy string) (*Offline, error) {
 		return nil, err
 	}
 	o := &Offline{scenario: s, policy: p, nodes: make([]*placement.NodeState, len(s.Nodes))}
-	o.jobs = jobsOf(s, func(a *scenario.Application) loading.Vector {
-		if policy == (placement.LeastDilation{}).Name() {
-			return a.Declared
+	vectors := map[*scenario.Application]loading.Vector{}
+	for _, a := range s.Applications {
+		switch {
+		case policy != (placement.LeastDilation{}).Name():
+			vectors[a] = a.Vector
+		case a.Declared != nil:
+			vectors[a] = a.Declared
+		default:
+			if vectors[a], err = assumed(s.PodObject(&scenario.Pod{Application: a}, "")); err != nil {
+				return nil, err
+			}
 		}
-		return a.Vector
-	})
+	}
+	o.jobs = jobsOf(s, func(a *scenario.Application) loading.Vector { return vectors[a] })
 	o.classes, err = mixesOf(s)
 	return o, err
 }

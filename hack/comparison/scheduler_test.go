@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/hack/nodesim"
 	"loadline.dev/loadline/hack/scenario"
 )
 
@@ -68,7 +69,8 @@ func TestAWrongSchedulerIsRefused(t *testing.T) {
 func TestALoadWatcherAnswersWithUtilizations(t *testing.T) {
 	t.Parallel()
 	a := busy("a", 100)
-	percent, err := NewJudge(cluster(2, a, a)).utilizations(Placement{0, 0})
+	s := cluster(2, a, a)
+	percent, err := utilizations(NewSimulation(s, nodesim.New()), s, Placement{0, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,13 +137,13 @@ func TestRealSchedulersPlaceWhatComes(t *testing.T) {
 	if err := c.Prepare(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	judge := NewJudge(s)
+	judges := NewJudges(s, nodesim.New())
 	for _, name := range []string{"kube-scheduler", "most-allocated", Loadline} {
 		scheduler, err := SchedulerNamed(root, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := c.Run(t.Context(), s, scheduler, judge)
+		o, err := c.Run(t.Context(), s, scheduler, judges)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +163,7 @@ func TestRealSchedulersPlaceWhatComes(t *testing.T) {
 				t.Errorf("%s: %dm too much is requested of node %s", name, -left, s.Nodes[n].Name)
 			}
 		}
-		if placed < len(s.Present(s.Steps))*9/10 || o.Worst < 1 {
+		if placed < len(s.Present(s.Steps))*9/10 || o.Simulated.Worst < 1 {
 			t.Errorf("%s: %d of %d pods are placed, with the dilations %v", name, placed, len(s.Present(s.Steps)), o.Dilations)
 		}
 	}

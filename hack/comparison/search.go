@@ -25,14 +25,17 @@ type SearchOptions struct {
 // swaps two pods, wherever that lowers the total by the judge and requests fit, until no such change lowers it further or
 // all trials are used. A scheduler moves no pods and does not know which come next, so that it has less to choose from.
 // The answer is never worse than the placement given, which is not changed.
-func Search(judge *Judge, from Placement, options SearchOptions) (found Placement, changes int, err error) {
-	s := &search{judge: judge, options: options, at: slices.Clone(from), jobs: jobsOf(judge.scenario, func(a *scenario.Application) loading.Vector { return a.Vector })}
-	classes, err := mixesOf(judge.scenario)
+func Search(of *scenario.Scenario, judge Judge, from Placement, options SearchOptions) (found Placement, changes int, err error) {
+	s := &search{
+		scenario: of, judge: judge, options: options, at: slices.Clone(from),
+		jobs: jobsOf(of, func(a *scenario.Application) loading.Vector { return a.Vector }),
+	}
+	classes, err := mixesOf(of)
 	if err != nil {
 		return nil, 0, err
 	}
-	for n, pods := range judge.byNode(from) {
-		node := &searched{index: n, mixes: classes[judge.scenario.Nodes[n].Size]}
+	for n, pods := range from.byNode(of) {
+		node := &searched{index: n, mixes: classes[of.Nodes[n].Size]}
 		if err := s.set(node, pods); err != nil {
 			return nil, 0, err
 		}
@@ -60,13 +63,14 @@ func Search(judge *Judge, from Placement, options SearchOptions) (found Placemen
 
 // search is a search that goes on.
 type search struct {
-	judge   *Judge
-	options SearchOptions
-	at      Placement
-	jobs    map[*scenario.Application]*placement.Job
-	nodes   []*searched
-	trials  int
-	changes int
+	scenario *scenario.Scenario
+	judge    Judge
+	options  SearchOptions
+	at       Placement
+	jobs     map[*scenario.Application]*placement.Job
+	nodes    []*searched
+	trials   int
+	changes  int
 }
 
 // searched is a node in a search.
@@ -86,7 +90,7 @@ func (s *search) improve(pod int) (bool, error) {
 			return better, err
 		}
 		for _, partner := range slices.Clone(other.pods) {
-			if s.judge.scenario.Pods[partner].Application == s.judge.scenario.Pods[pod].Application {
+			if s.scenario.Pods[partner].Application == s.scenario.Pods[pod].Application {
 				continue
 			}
 			if better, err := s.try(home, other, pod, partner); better || err != nil {
@@ -99,7 +103,7 @@ func (s *search) improve(pod int) (bool, error) {
 
 // cheapest returns the nodes to try.
 func (s *search) cheapest(pod int, home *searched) []*searched {
-	job := s.jobs[s.judge.scenario.Pods[pod].Application]
+	job := s.jobs[s.scenario.Pods[pod].Application]
 	prices := map[*searched]float64{}
 	var others []*searched
 	for _, n := range s.nodes {
@@ -152,7 +156,7 @@ func (s *search) set(n *searched, pods []int) (err error) {
 	n.pods = pods
 	n.mix = n.mixes.Empty()
 	for _, i := range pods {
-		n.mix = n.mix.With(s.jobs[s.judge.scenario.Pods[i].Application].Type)
+		n.mix = n.mix.With(s.jobs[s.scenario.Pods[i].Application].Type)
 	}
 	n.excess, err = s.excess(n, pods)
 	return err
@@ -163,17 +167,17 @@ func (s *search) excess(n *searched, pods []int) (float64, error) {
 	dilations, err := s.judge.Node(n.index, pods)
 	sum := 0.0
 	for _, d := range dilations {
-		sum += d - 1
+		sum += d.Mean - 1
 	}
 	return sum, err
 }
 
 // fit reports whether a node has room for what pods request.
 func (s *search) fit(n *searched, pods []int) bool {
-	size := s.judge.scenario.Nodes[n.index].Size
+	size := s.scenario.Nodes[n.index].Size
 	cpu, memory := int64(size.Servers[scenario.CPU])*1000, size.MiB
 	for _, i := range pods {
-		a := s.judge.scenario.Pods[i].Application
+		a := s.scenario.Pods[i].Application
 		cpu -= a.MilliCPU
 		memory -= a.MiB
 	}

@@ -14,8 +14,8 @@ import (
 
 // Runs are the figures of one scheduler, a run for each seed.
 type Runs struct {
-	Name string
-	Of   []Figures
+	Name string    `json:"scheduler"`
+	Of   []Figures `json:"bySeed"`
 }
 
 // Interval is a mean over seeds with the half width of its 95 % confidence interval by Student's t, which is 0 for one seed.
@@ -26,11 +26,18 @@ type Interval struct {
 
 // Row is one scheduler in a comparison.
 type Row struct {
-	Scheduler  string   `json:"scheduler"`
-	Seeds      int      `json:"seeds"`
-	Placed     Interval `json:"placed"`
-	Waiting    Interval `json:"waiting"`
-	Nodes      Interval `json:"nodes"`
+	Scheduler string   `json:"scheduler"`
+	Seeds     int      `json:"seeds"`
+	Placed    Interval `json:"placed"`
+	Waiting   Interval `json:"waiting"`
+	Nodes     Interval `json:"nodes"`
+	// Simulated is what the simulation says, and Modelled what the model does.
+	Simulated Judgement `json:"simulated"`
+	Modelled  Judgement `json:"modelled"`
+}
+
+// Judgement is what a judge says of one scheduler.
+type Judgement struct {
 	Mean       Interval `json:"meanDilation"`
 	P95        Interval `json:"p95Dilation"`
 	Worst      Interval `json:"worstDilation"`
@@ -38,37 +45,54 @@ type Row struct {
 	// Saved is the part of the excess dilation of the first scheduler, λ − 1 on average, that this one saves, seed by
 	// seed: 1 is all of it, below 0 is more excess.
 	Saved Interval `json:"savedExcess"`
+	// Error is the standard error of the mean dilation of one seed by the judge itself, 0 of the model. Intervals over seeds have it in them.
+	Error float64 `json:"standardError"`
 }
 
 // Summarize adds up the runs of each scheduler; all have the same seeds, at least one, in the same order.
 func Summarize(all []Runs) []Row {
 	var rows []Row
 	for _, r := range all {
-		over := func(of func(i int) float64) Interval {
-			values := make([]float64, len(r.Of))
-			for i := range values {
-				values[i] = of(i)
-			}
-			return interval(values)
-		}
 		rows = append(rows, Row{
-			Scheduler:  r.Name,
-			Seeds:      len(r.Of),
-			Placed:     over(func(i int) float64 { return r.Of[i].Placed }),
-			Waiting:    over(func(i int) float64 { return r.Of[i].Waiting }),
-			Nodes:      over(func(i int) float64 { return r.Of[i].Nodes }),
-			Mean:       over(func(i int) float64 { return r.Of[i].Mean }),
-			P95:        over(func(i int) float64 { return r.Of[i].P95 }),
-			Worst:      over(func(i int) float64 { return r.Of[i].Worst }),
-			Violations: over(func(i int) float64 { return r.Of[i].Violations }),
-			Saved:      over(func(i int) float64 { return saved(&r.Of[i], &all[0].Of[i]) }),
+			Scheduler: r.Name,
+			Seeds:     len(r.Of),
+			Placed:    over(r.Of, func(f *Figures) float64 { return f.Placed }),
+			Waiting:   over(r.Of, func(f *Figures) float64 { return f.Waiting }),
+			Nodes:     over(r.Of, func(f *Figures) float64 { return f.Nodes }),
+			Simulated: judgement(r.Of, all[0].Of, func(f *Figures) *Verdict { return &f.Simulated }),
+			Modelled:  judgement(r.Of, all[0].Of, func(f *Figures) *Verdict { return &f.Modelled }),
 		})
 	}
 	return rows
 }
 
+// judgement adds up what one judge says of runs, beside the first scheduler's runs of the same seeds.
+func judgement(runs, first []Figures, by func(*Figures) *Verdict) Judgement {
+	var parts []float64
+	for i := range runs {
+		parts = append(parts, saved(by(&runs[i]), by(&first[i])))
+	}
+	return Judgement{
+		Mean:       over(runs, func(f *Figures) float64 { return by(f).Mean }),
+		P95:        over(runs, func(f *Figures) float64 { return by(f).P95 }),
+		Worst:      over(runs, func(f *Figures) float64 { return by(f).Worst }),
+		Violations: over(runs, func(f *Figures) float64 { return by(f).Violations }),
+		Saved:      interval(parts),
+		Error:      over(runs, func(f *Figures) float64 { return by(f).Error }).Mean,
+	}
+}
+
+// over returns the mean of some figure of runs, and its interval.
+func over(runs []Figures, of func(*Figures) float64) Interval {
+	values := make([]float64, len(runs))
+	for i := range runs {
+		values[i] = of(&runs[i])
+	}
+	return interval(values)
+}
+
 // saved returns the part of the excess dilation of another run that a run saves, 0 where there is none to save.
-func saved(run, other *Figures) float64 {
+func saved(run, other *Verdict) float64 {
 	if other.Mean <= 1 {
 		return 0
 	}
@@ -94,20 +118,27 @@ func (i Interval) with(decimals int, unit string) string {
 	return text.Decimal(i.Mean, decimals) + " ± " + text.Decimal(i.Half, decimals) + unit
 }
 
-// WriteTable prints a row for each scheduler.
+// WriteTable prints two rows for each scheduler: what the simulation says, and what the model does.
 func WriteTable(w io.Writer, rows []Row) error {
-	table := text.NewTable(text.Left("SCHEDULER"), text.Right("PODS PLACED"), text.Right("WAITING"), text.Right("NODES IN USE"),
+	table := text.NewTable(text.Left("SCHEDULER"), text.Right("PODS PLACED"), text.Right("WAITING"), text.Right("NODES IN USE"), text.Left("JUDGE"),
 		text.Right("MEAN DILATION"), text.Right("P95"), text.Right("WORST"), text.Right("SLA VIOLATIONS"), text.Right("EXCESS SAVED"))
 	for i := range rows {
 		r := &rows[i]
-		saved := text.Absent
-		if i > 0 {
-			saved = Interval{100 * r.Saved.Mean, 100 * r.Saved.Half}.with(0, "%")
-		}
-		table.Add(r.Scheduler, text.Count(int64(math.Round(r.Placed.Mean))), text.Value(r.Waiting.Mean), text.Value(r.Nodes.Mean),
-			r.Mean.with(3, "×"), r.P95.with(2, "×"), r.Worst.with(2, "×"), r.Violations.with(1, ""), saved)
+		table.Add(append([]string{
+			r.Scheduler, text.Count(int64(math.Round(r.Placed.Mean))), text.Value(r.Waiting.Mean), text.Value(r.Nodes.Mean), "simulation",
+		}, r.Simulated.cells(i > 0)...)...)
+		table.Add(append([]string{"", "", "", "", "model"}, r.Modelled.cells(i > 0)...)...)
 	}
 	return table.Write(w)
+}
+
+// cells returns those of a table, without what is saved of the first scheduler itself.
+func (j *Judgement) cells(beside bool) []string {
+	saved := text.Absent
+	if beside {
+		saved = Interval{100 * j.Saved.Mean, 100 * j.Saved.Half}.with(0, "%")
+	}
+	return []string{j.Mean.with(3, "×"), j.P95.with(2, "×"), j.Worst.with(2, "×"), j.Violations.with(1, ""), saved}
 }
 
 // Chart returns the dilations of pods under each scheduler as a chart.
@@ -115,9 +146,10 @@ func Chart(samples []chart.Sample) chart.Chart {
 	return chart.Distribution{Title: "How much slower pods run than alone", Quantity: "dilation", Unit: "×", Of: "pods", Samples: samples}
 }
 
-// Headline says in a line what changes from one scheduler to another.
+// Headline says in a line what changes from one scheduler to another, by the simulation.
 func Headline(from, to *Row) string {
+	before, after := &from.Simulated, &to.Simulated
 	return fmt.Sprintf("From %s to %s: mean dilation %.2f× → %.2f×, worst %.2f× → %.2f×, SLA violations %.0f → %.0f of %s at any moment.",
-		from.Scheduler, to.Scheduler, from.Mean.Mean, to.Mean.Mean, from.Worst.Mean, to.Worst.Mean,
-		from.Violations.Mean, to.Violations.Mean, text.Counted(int(math.Round(to.Placed.Mean)), "pod"))
+		from.Scheduler, to.Scheduler, before.Mean.Mean, after.Mean.Mean, before.Worst.Mean, after.Worst.Mean,
+		before.Violations.Mean, after.Violations.Mean, text.Counted(int(math.Round(to.Placed.Mean)), "pod"))
 }

@@ -10,6 +10,7 @@ import (
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/comparison"
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/hack/nodesim"
 	"loadline.dev/loadline/hack/scenario"
 	"loadline.dev/loadline/pkg/report/chart"
 )
@@ -66,7 +67,7 @@ func place(ctx context.Context, c *comparison.Cluster, s *scenario.Scenario, roo
 	if err := c.Prepare(ctx, s); err != nil {
 		return err
 	}
-	judge := comparison.NewJudge(s)
+	judges := comparison.NewJudges(s, nodesim.New())
 	var runs []comparison.Runs
 	var samples []chart.Sample
 	for _, name := range []string{"kube-scheduler", comparison.Loadline} {
@@ -74,7 +75,7 @@ func place(ctx context.Context, c *comparison.Cluster, s *scenario.Scenario, roo
 		if err != nil {
 			return err
 		}
-		o, err := c.Run(ctx, s, scheduler, judge)
+		o, err := c.Run(ctx, s, scheduler, judges)
 		if err != nil {
 			return fmt.Errorf("placing with %s: %w", name, err)
 		}
@@ -89,8 +90,9 @@ func place(ctx context.Context, c *comparison.Cluster, s *scenario.Scenario, roo
 	fmt.Println("\n" + comparison.Headline(&rows[0], &rows[1]))
 	fmt.Print(`
 A dilation says how many times longer a pod takes than it would alone, and the excess
-is what it is above 1. They are what the contention model predicts of who ended up
-with whom; nothing is measured here.
+is what it is above 1. The simulation is one of the Linux scheduler, of disks and of
+links, which shares nothing with the model by which Loadline places pods, and the
+model is that. Nothing is measured here.
 `)
 	return writeCharts(comparison.Chart(samples), filepath.Join(out, "shared-dilation"))
 }

@@ -18,6 +18,12 @@ type Dilation struct {
 	Usage, Alone linuxsched.Usage
 }
 
+// The orders in which disks and links can serve.
+const (
+	Sharing = linuxsched.Sharing // all who are there at once, at equal parts of the speed
+	FIFO    = linuxsched.FIFO    // first in, first out, each visit as a whole
+)
+
 // Judge simulates nodes, and remembers what it has found of each. It may be used by several goroutines at once.
 type Judge struct {
 	// Kernel is what runs on the nodes.
@@ -36,7 +42,7 @@ type Judge struct {
 // New returns a judge of nodes with Linux 6.12, with disks and links that serve all who are there at equal parts of their speed, which
 // comes near to what devices with queues of small requests do. It is content with standard errors of 1 %.
 func New() *Judge {
-	return &Judge{Kernel: linuxsched.Linux6_12(), Discipline: linuxsched.Sharing, Precision: 0.01}
+	return &Judge{Kernel: linuxsched.Linux6_12(), Discipline: Sharing, Precision: 0.01}
 }
 
 // Dilations returns by how much longer each of some pods takes on a node than alone there: with the same bursts and sleeps, by the same
