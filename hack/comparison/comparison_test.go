@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -129,6 +130,16 @@ func TestStepsCountTheSame(t *testing.T) {
 	}
 	if !slices.Equal(o.Last, Placement{Nowhere, 0}) {
 		t.Errorf("the last placement is %v", o.Last)
+	}
+}
+
+func TestARunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	s := cluster(1, busy("a", 100))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, s, fixed{{0}}, NewJudges(s, nodesim.New())); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -70,6 +70,9 @@ func Run(ctx context.Context, s *scenario.Scenario, placer Placer, judges Judges
 	o := &Outcome{Last: slices.Repeat(Placement{Nowhere}, len(s.Pods))}
 	var simulated, modelled []*Moment
 	for step := range s.Steps + 1 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for _, i := range s.Going(step) {
 			o.Last[i] = Nowhere
 		}
