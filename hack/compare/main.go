@@ -43,7 +43,7 @@ func main() {
 	flag.IntVar(&o.seeds, "seeds", 3, "how many scenarios, with the seeds 1, 2, …")
 	flag.IntVar(&o.Nodes, "nodes", 100, "how many nodes")
 	flag.Float64Var(&o.Requested, "requested", 0.6, "which part of the CPU is requested")
-	flag.IntVar(&o.Steps, "steps", 12, "how many times pods leave and others come")
+	flag.IntVar(&o.Steps, "steps", 4, "how many times pods leave and others come")
 	flag.Float64Var(&o.ProfileError, "profile-error", 0.2, "how far profiles are off: σ of the logarithms of loadings")
 	flag.StringVar(&o.schedulers, "schedulers", "kube-scheduler,most-allocated,trimaran,loadline",
 		"the real schedulers, by commas: loadline, a name in hack/comparison/schedulers, or a file; empty for none")
