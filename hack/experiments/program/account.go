@@ -17,9 +17,9 @@ type Account struct {
 	Rounds int `json:"rounds"`
 	// Round is how long a round took on average, with the mean pause of the Spec in the place of those that were drawn.
 	Round float64 `json:"round"`
-	// Work is how long the work of a round took, which for a server is how long a request took: on average, and as quantiles.
+	// Work is how long the work of a round took, which for a server is how long a request took: on average, and the 95th
+	// percentile.
 	Work    float64 `json:"work"`
-	WorkP50 float64 `json:"workP50"`
 	WorkP95 float64 `json:"workP95"`
 	// Computed is how long the threads of the process ran, and Seconds the time between the moments.
 	Computed float64 `json:"computed"`
@@ -71,9 +71,7 @@ func sum(laps []lap, think time.Duration, from, to time.Time) (*Account, error) 
 	}
 	slices.Sort(work)
 	return &Account{
-		Rounds: len(work), Round: stat.Mean(rounds, nil), Work: stat.Mean(work, nil),
-		WorkP50: stat.Quantile(0.50, stat.Empirical, work, nil),
-		WorkP95: stat.Quantile(0.95, stat.Empirical, work, nil),
-		Seconds: to.Sub(from).Seconds(),
+		Rounds: len(work), Round: stat.Mean(rounds, nil), Seconds: to.Sub(from).Seconds(),
+		Work: stat.Mean(work, nil), WorkP95: stat.Quantile(0.95, stat.Empirical, work, nil),
 	}, nil
 }

@@ -31,7 +31,7 @@ func TestRoundsCountThatBeginAndEndInTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &Account{Rounds: 8, Round: 0.01, Work: 0.01, WorkP50: 0.01, WorkP95: 0.01, Seconds: 0.05}
+		want := &Account{Rounds: 8, Round: 0.01, Work: 0.01, WorkP95: 0.01, Seconds: 0.05}
 		if diff := cmp.Diff(want, a, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Error(diff)
 		}
@@ -103,11 +103,11 @@ func TestAFailedRoundEndsAllClients(t *testing.T) {
 
 func TestAccountsAreParsed(t *testing.T) {
 	t.Parallel()
-	a, err := Parse(`{"rounds":3,"round":0.5,"work":0.25,"workP50":0.2,"workP95":0.3,"computed":1,"seconds":2}` + "\n")
+	a, err := Parse(`{"rounds":3,"round":0.5,"work":0.25,"workP95":0.3,"computed":1,"seconds":2}` + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Account{Rounds: 3, Round: 0.5, Work: 0.25, WorkP50: 0.2, WorkP95: 0.3, Computed: 1, Seconds: 2}
+	want := &Account{Rounds: 3, Round: 0.5, Work: 0.25, WorkP95: 0.3, Computed: 1, Seconds: 2}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
