@@ -8,7 +8,6 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,9 +28,18 @@ const (
 	leastRequest = 10
 )
 
-// runAlone runs all programs on a node, one after the other: all are there, and sleep until it is their turn. A gauge may observe
-// them.
-func (c *comparer) runAlone(ctx context.Context, node string, gauge bool) error {
+// runAllAlone runs all programs alone on each of the nodes.
+func (c *comparer) runAllAlone(ctx context.Context) error {
+	for _, node := range workers() {
+		if err := c.again(ctx, func(ctx context.Context) error { return c.runAlone(ctx, node) }); err != nil {
+			return fmt.Errorf("programs alone on node %s: %w", node, err)
+		}
+	}
+	return nil
+}
+
+// runAlone runs all programs on a node, one after the other, with a gauge: all are there, and sleep until it is their turn.
+func (c *comparer) runAlone(ctx context.Context, node string) error {
 	c.Log.Step("each of %d programs alone on node %s, %v", len(c.Programs), node, time.Duration(len(c.Programs))*(warm+c.aloneFor+gap))
 	begin := time.Now().Add(2 * c.lead)
 	pods, whens := make([]*corev1.Pod, len(c.Programs)), make([]program.Schedule, len(c.Programs))
@@ -42,18 +50,16 @@ func (c *comparer) runAlone(ctx context.Context, node string, gauge bool) error 
 		pods[i].Spec.NodeName = node
 	}
 	intervals := make([]*usage.Interval, len(pods))
-	group, running := errgroup.WithContext(ctx)
-	if gauge {
-		group.Go(func() (err error) {
-			for i := range pods {
-				if intervals[i], err = c.gauge(running, whens[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
 	var words []string
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		for i := range pods {
+			if intervals[i], err = c.gauge(running, whens[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	group.Go(func() (err error) {
 		words, err = c.RunPods(running, pods)
 		return err
@@ -65,13 +71,12 @@ func (c *comparer) runAlone(ctx context.Context, node string, gauge bool) error 
 	if err != nil {
 		return err
 	}
-	for i, a := range accounts {
-		c.Alone = append(c.Alone, Alone{Program: i, Node: node, Account: a})
-	}
-	if gauge {
-		if c.Observed, err = seen(pods, intervals); err != nil {
+	for i, pod := range pods {
+		seen, err := seenOf(intervals[i], pod)
+		if err != nil {
 			return err
 		}
+		c.Alone = append(c.Alone, Alone{i, node, accounts[i], seen})
 	}
 	return c.write(c.out)
 }
@@ -96,24 +101,22 @@ func (c *comparer) gauge(ctx context.Context, when program.Schedule) (*usage.Int
 	return v, v.Validate()
 }
 
-// seen returns what a gauge saw of each pod in its interval.
-func seen(pods []*corev1.Pod, intervals []*usage.Interval) ([]usage.Pod, error) {
-	all := make([]usage.Pod, len(pods))
-	for i, pod := range pods {
-		k := slices.IndexFunc(intervals[i].Pods, func(p usage.Pod) bool { return p.UID == string(pod.UID) })
-		if k < 0 {
-			return nil, fmt.Errorf("the gauge did not see pod %s", pod.Name)
+// seenOf returns what a gauge saw of a pod in an interval.
+func seenOf(v *usage.Interval, pod *corev1.Pod) (usage.Pod, error) {
+	for _, seen := range v.Pods {
+		if seen.UID == string(pod.UID) {
+			return seen, nil
 		}
-		all[i] = intervals[i].Pods[k]
 	}
-	return all, nil
+	return usage.Pod{}, fmt.Errorf("the gauge did not see pod %s", pod.Name)
 }
 
-// declare makes a profile of each program of what a gauge saw.
+// declare makes a profile of each program of what gauges saw.
 func (c *comparer) declare(ctx context.Context) error {
-	for i, s := range c.Observed {
+	for i := range c.Programs {
+		loading, threads := c.seen(i)
 		err := c.Declare(ctx, c.Programs[i].Name, v1alpha1.ResourceDemand{
-			Name: string(corev1.ResourceCPU), Loading: start.Fraction(s.CPULoading), Threads: new(int32(math.Round(s.Threads))),
+			Name: string(corev1.ResourceCPU), Loading: start.Fraction(loading), Threads: new(int32(math.Round(threads))),
 		})
 		if err != nil {
 			return err

@@ -138,10 +138,8 @@ func compare(ctx context.Context, o *options) (c *comparer, err error) {
 
 // measureAll measures the programs alone, the batches, and the programs alone once more.
 func (c *comparer) measureAll(ctx context.Context) (err error) {
-	for i, node := range workers() {
-		if err := c.runAlone(ctx, node, i == 0); err != nil {
-			return err
-		}
+	if err := c.runAllAlone(ctx); err != nil {
+		return err
 	}
 	if err := c.declare(ctx); err != nil {
 		return err
@@ -154,12 +152,7 @@ func (c *comparer) measureAll(ctx context.Context) (err error) {
 	if err := c.takeTurns(ctx); err != nil {
 		return err
 	}
-	for _, node := range workers() {
-		if err := c.runAlone(ctx, node, false); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.runAllAlone(ctx)
 }
 
 // takeTurns has every scheduler place every batch. Schedulers take turns in random order, so that all have the same share of what
@@ -174,26 +167,21 @@ func (c *comparer) takeTurns(ctx context.Context) error {
 				left = ", " + text.Elapsed(time.Since(begin)*time.Duration(turns-done)/time.Duration(done)) + " left"
 			}
 			c.Log.Step("turn %d of %d: batch %d by %s%s", len(c.Turns)+1, turns, batch+1, all[s].name, left)
-			t, err := c.tryTurn(ctx, batch, all[s])
-			if err != nil {
+			if err := c.again(ctx, func(ctx context.Context) error { return c.take(ctx, batch, all[s]) }); err != nil {
 				return fmt.Errorf("batch %d by %s: %w", batch+1, all[s].name, err)
-			}
-			c.Turns = append(c.Turns, *t)
-			if err := c.write(c.out); err != nil {
-				return err
 			}
 		}
 	}
 	return nil
 }
 
-// tryTurn takes a turn, again if a pod was ready too late.
-func (c *comparer) tryTurn(ctx context.Context, batch int, s scheduler) (*Turn, error) {
+// again does something again if it fails, as where a pod was ready too late.
+func (c *comparer) again(ctx context.Context, do func(context.Context) error) error {
 	const tries = 3
 	for try := 1; ; try++ {
-		t, err := c.take(ctx, batch, s)
+		err := do(ctx)
 		if err == nil || try == tries || ctx.Err() != nil {
-			return t, err
+			return err
 		}
 		c.Log.Step("once more: %v", err)
 	}

@@ -19,9 +19,7 @@ type Results struct {
 	Batches       []Batch   `json:"batches"`
 	// Alone are runs of one program on a node without other pods.
 	Alone []Alone `json:"alone"`
-	// Observed is what a gauge saw of each program alone.
-	Observed []usage.Pod `json:"observed"`
-	Turns    []Turn      `json:"turns"`
+	Turns []Turn  `json:"turns"`
 }
 
 // Alone is a run of a program without others.
@@ -29,6 +27,8 @@ type Alone struct {
 	Program int              `json:"program"`
 	Node    string           `json:"node"`
 	Account *program.Account `json:"account"`
+	// Seen is what a gauge saw of it.
+	Seen usage.Pod `json:"seen"`
 }
 
 // Turn is a batch as a scheduler placed it.
@@ -55,15 +55,25 @@ func read(out string) (*Results, error) {
 
 // used returns how much of a core a program uses alone, on average over its runs.
 func (r *Results) used(p int) float64 {
-	return r.alone(p, "", func(a *program.Account) float64 { return a.Computed / a.Seconds })
+	return r.mean(p, "", func(a *Alone) float64 { return a.Account.Computed / a.Account.Seconds })
 }
 
-// alone returns the mean of a figure over the runs of a program alone on a node, or on any where none is named; 0 without runs.
-func (r *Results) alone(p int, node string, figure func(*program.Account) float64) float64 {
+// seen returns what gauges saw of a program alone, on average: its loading at the CPU, and its threads.
+func (r *Results) seen(p int) (loading, threads float64) {
+	return r.mean(p, "", func(a *Alone) float64 { return a.Seen.CPULoading }), r.mean(p, "", func(a *Alone) float64 { return a.Seen.Threads })
+}
+
+// alone returns the mean of a figure over the runs of a program alone on a node.
+func (r *Results) alone(p int, node string, f figure) float64 {
+	return r.mean(p, node, func(a *Alone) float64 { return f(a.Account) })
+}
+
+// mean returns a mean over the runs of a program alone on a node, or on any where none is named; 0 without runs.
+func (r *Results) mean(p int, node string, of func(*Alone) float64) float64 {
 	sum, n := 0.0, 0.0
-	for _, a := range r.Alone {
-		if a.Program == p && (node == "" || a.Node == node) {
-			sum += figure(a.Account)
+	for i := range r.Alone {
+		if a := &r.Alone[i]; a.Program == p && (node == "" || a.Node == node) {
+			sum += of(a)
 			n++
 		}
 	}

@@ -52,12 +52,10 @@ func (r *Results) writePrograms(w io.Writer) error {
 				runs++
 			}
 		}
-		loading, threads := text.Absent, text.Absent
-		if len(r.Observed) > i {
-			loading, threads = text.Decimal(r.Observed[i].CPULoading, 3), text.Decimal(r.Observed[i].Threads, 1)
-		}
+		loading, threads := r.seen(i)
 		t.Add(p.Name, fmt.Sprint(p.Size), p.Think.String(), fmt.Sprint(p.Clients), fmt.Sprint(runs), text.Seconds(r.alone(i, "", roundTime), 4),
-			text.Percent(r.aloneNoise(i)), text.Seconds(r.alone(i, "", workTime), 4), text.Decimal(r.used(i), 3), loading, threads)
+			text.Percent(r.aloneNoise(i)), text.Seconds(r.alone(i, "", workTime), 4), text.Decimal(r.used(i), 3),
+			text.Decimal(loading, 3), text.Decimal(threads, 1))
 	}
 	return t.Write(w)
 }
@@ -189,9 +187,15 @@ func (r *Results) notes() []string {
 		}
 		used, requested = append(used, sum), append(requested, float64(asked)/1000)
 	}
-	return append(lines,
+	lines = append(lines,
 		fmt.Sprintf("A batch uses %.2f cores alone and requests %.2f, of two.", stat.Mean(used, nil), stat.Mean(requested, nil)),
 		fmt.Sprintf("Anything but the pods used %.2f cores on average and %.2f at worst while batches were measured; the hypervisor took %.2f and %.2f.",
-			stat.Mean(others, nil), slices.Max(others), stat.Mean(stolen, nil), slices.Max(stolen)),
-		"Machine: "+r.Machine+".")
+			stat.Mean(others, nil), slices.Max(others), stat.Mean(stolen, nil), slices.Max(stolen)))
+	if stat.Mean(others, nil)+stat.Mean(stolen, nil) > quiet {
+		lines = append(lines, "The machine was not quiet. Measure again.")
+	}
+	return append(lines, "Machine: "+r.Machine+".")
 }
+
+// quiet is how many processors may be busy with something else: the cluster itself takes a tenth of one.
+const quiet = 0.3

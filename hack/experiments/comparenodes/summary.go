@@ -114,6 +114,21 @@ func (r *Results) noise(f figure) (deviation float64, freedom int) {
 	return math.Sqrt(squares / float64(freedom)), freedom
 }
 
+// noiseBound returns what the mean dilation of a batch in one turn differs by from its expectation in one case of twenty, by Student's
+// t; 0 where noise is not known.
+func (r *Results) noiseBound() float64 {
+	deviation, freedom := r.noise(roundTime)
+	if freedom == 0 {
+		return 0
+	}
+	return deviation * quantileOfT(float64(freedom))
+}
+
+// quantileOfT returns how many standard errors a 95 % confidence interval has to either side.
+func quantileOfT(freedom float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(0.975)
+}
+
 // Interval is an estimate with its 95 % confidence interval.
 type Interval struct{ Mean, Low, High float64 }
 
@@ -124,7 +139,7 @@ func student(values []float64) Interval {
 		return Interval{values[0], math.NaN(), math.NaN()}
 	}
 	mean, deviation := stat.MeanStdDev(values, nil)
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * deviation / math.Sqrt(n)
+	half := quantileOfT(n-1) * deviation / math.Sqrt(n)
 	return Interval{mean, mean - half, mean + half}
 }
 
@@ -167,7 +182,7 @@ type Contest struct {
 	// Less is by how much the mean dilation of a batch is less with Loadline, and Saved the part of the other's excess
 	// dilation, λ − 1, that it saves.
 	Less, Saved Interval
-	// Batches are won or lost where the difference is more than 1.96 standard deviations of noise. Alike are those that both
+	// Batches are won or lost where the difference is more than noise makes in one case of twenty. Alike are those that both
 	// placed alike, which are among the ties.
 	Won, Tied, Lost, Alike int
 }
@@ -229,14 +244,12 @@ func means(batches []map[string]measured, scheduler string) []float64 {
 func (r *Results) contest(other string) Contest {
 	batches := r.batches(roundTime)
 	ours, theirs := means(batches, loadline), means(batches, other)
-	deviation, _ := r.noise(roundTime)
-	c := Contest{Other: other}
+	c, noise := Contest{Other: other}, r.noiseBound()
 	less := make([]float64, len(ours))
 	for b := range ours {
 		less[b] = theirs[b] - ours[b]
 		a, o := batches[b][loadline].turns, batches[b][other].turns
-		const normal = 1.96
-		bound := normal * deviation * math.Sqrt(1/float64(len(a))+1/float64(len(o)))
+		bound := noise * math.Sqrt(1/float64(len(a))+1/float64(len(o)))
 		switch {
 		case alike(a[0].Nodes, o[0].Nodes):
 			c.Alike++

@@ -16,7 +16,7 @@ import (
 )
 
 // take has a scheduler place the pods of a batch, one after the other on two empty nodes, and measures them together.
-func (c *comparer) take(ctx context.Context, batch int, s scheduler) (*Turn, error) {
+func (c *comparer) take(ctx context.Context, batch int, s scheduler) error {
 	from := time.Now().Add(c.lead)
 	when := program.Schedule{Start: from.Add(-warm), From: from, To: from.Add(c.window)}
 	t := &Turn{Batch: batch, Scheduler: s.name}
@@ -32,9 +32,13 @@ func (c *comparer) take(ctx context.Context, batch int, s scheduler) (*Turn, err
 	}
 	defer c.discard(ctx, pods)
 	if err := c.arrive(ctx, t, pods); err != nil {
-		return nil, err
+		return err
 	}
-	return t, c.measure(ctx, t, pods, when)
+	if err := c.measure(ctx, t, pods, when); err != nil {
+		return err
+	}
+	c.Turns = append(c.Turns, *t)
+	return c.write(c.out)
 }
 
 // arrive has pods come one after the other, each when the one before has a node.
