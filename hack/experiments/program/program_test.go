@@ -34,14 +34,14 @@ func TestEveryKindOfProgramGoesThroughRounds(t *testing.T) {
 // A log of a shipper has an end, a folder of a backup too: both begin anew.
 func TestProgramsGoOnWhenTheirFilesAreAtAnEnd(t *testing.T) {
 	t.Parallel()
-	for kind, size := range map[Kind]int{Shipper: 60_000, Backup: backedUp + 1, Compressor: 2} {
+	for kind, size := range map[Kind]int{Shipper: 30_000, Backup: backedUp + 1, Compressor: 2} {
 		s := least(kind)
 		s.Size = size
 		p, err := openings()[kind](t.Context(), &s, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 5 {
+		for range 3 {
 			if err := p.round(t.Context()); err != nil {
 				t.Errorf("%s: %v", kind, err)
 			}
