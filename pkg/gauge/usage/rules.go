@@ -158,7 +158,7 @@ func (p *Pod) validateDoings() error {
 		return fmt.Errorf("dilation: %v is not at least 1 and finite", p.Dilation)
 	}
 	err := amounts(amount{"threads", p.Threads}, amount{"dilation", p.Dilation}, amount{"seconds", p.Seconds}, amount{"cpuLoading", p.CPULoading},
-		amount{"diskLoading", p.DiskLoading})
+		amount{"diskLoading", p.DiskLoading}, amount{"burstSeconds", p.BurstSeconds})
 	if err != nil {
 		return err
 	}
