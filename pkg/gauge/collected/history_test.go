@@ -402,7 +402,7 @@ func TestWhateverIsAddedTheReportIsValid(t *testing.T) {
 				cpu := rapid.Float64Range(0, 1).Draw(t, "cpu")
 				p := usage.Pod{
 					UID: fmt.Sprint(uid), Seconds: amount.Draw(t, "pod's seconds"), Tasks: rapid.IntMin(0).Draw(t, "tasks"), Threads: max(1, amount.Draw(t, "threads")),
-					Dilation: max(1, amount.Draw(t, "dilation")), CPULoading: cpu, DiskLoading: 1 - cpu, BurstSeconds: amount.Draw(t, "burst"), Times: usage.Times{Run: rapid.Float64Range(0, 100).Draw(t, "run"), Wait: amount.Draw(t, "wait")},
+					Dilation: max(1, amount.Draw(t, "dilation")), CPULoading: cpu, DiskLoading: 1 - cpu, BurstSeconds: min(1e9, amount.Draw(t, "burst")), Times: usage.Times{Run: rapid.Float64Range(0, 100).Draw(t, "run"), Wait: amount.Draw(t, "wait")},
 				}
 				run += p.Run
 				v.Pods = append(v.Pods, p)
