@@ -34,6 +34,8 @@ type Class struct {
 	Loadings [3]Range
 	// Threads are drawn uniformly from these.
 	Threads []int
+	// Bursts is for how many milliseconds a thread computes at a time, on average. Its applications' logarithms are drawn uniformly.
+	Bursts Range
 	// Use is the CPU that pods use, alone, over what they request: log-normal with this median and this σ.
 	Use, UseSigma float64
 	// Replicas is how many pods come together, and StayHours how long they stay on average.
@@ -49,22 +51,22 @@ type Class struct {
 var classes = []*Class{
 	{
 		Name: "interactive", Share: 0.45,
-		Loadings: [3]Range{{0.05, 0.35}, {0, 0.03}, {0.02, 0.15}}, Threads: []int{1, 1, 2},
+		Loadings: [3]Range{{0.05, 0.35}, {0, 0.03}, {0.02, 0.15}}, Threads: []int{1, 1, 2}, Bursts: Range{0.2, 20},
 		Use: 0.3, UseSigma: 0.7, Replicas: Range{2, 12}, StayHours: 24, MaxDilation: 1.2, Service: true,
 	},
 	{
 		Name: "batch", Share: 0.25,
-		Loadings: [3]Range{{0.85, 0.97}, {0, 0.03}, {0, 0}}, Threads: []int{1, 1, 2, 4},
+		Loadings: [3]Range{{0.85, 0.97}, {0, 0.03}, {0, 0}}, Threads: []int{1, 1, 2, 4}, Bursts: Range{20, 200},
 		Use: 0.9, UseSigma: 0.5, Replicas: Range{1, 20}, StayHours: 3, MaxDilation: 2,
 	},
 	{
 		Name: "disk", Share: 0.18,
-		Loadings: [3]Range{{0.1, 0.3}, {0.2, 0.7}, {0, 0}}, Threads: []int{1},
+		Loadings: [3]Range{{0.1, 0.3}, {0.2, 0.7}, {0, 0}}, Threads: []int{1}, Bursts: Range{0.2, 5},
 		Use: 0.6, UseSigma: 0.7, Replicas: Range{1, 4}, StayHours: 12, MaxDilation: 1.5,
 	},
 	{
 		Name: "network", Share: 0.12,
-		Loadings: [3]Range{{0.1, 0.4}, {0, 0}, {0.15, 0.5}}, Threads: []int{1},
+		Loadings: [3]Range{{0.1, 0.4}, {0, 0}, {0.15, 0.5}}, Threads: []int{1}, Bursts: Range{0.2, 5},
 		Use: 0.6, UseSigma: 0.7, Replicas: Range{1, 6}, StayHours: 24, MaxDilation: 1.5, Service: true,
 	},
 }
@@ -74,6 +76,11 @@ type Range struct{ From, To float64 }
 
 // uniform returns a number of the range.
 func (r Range) uniform(draw *rand.Rand) float64 { return r.From + (r.To-r.From)*draw.Float64() }
+
+// logUniform returns a number of the range, whose logarithm is uniform.
+func (r Range) logUniform(draw *rand.Rand) float64 {
+	return r.From * math.Pow(r.To/r.From, draw.Float64())
+}
 
 // whole returns a whole number of the range, each as likely as any other.
 func (r Range) whole(draw *rand.Rand) int { return int(r.From) + draw.IntN(int(r.To-r.From)+1) }

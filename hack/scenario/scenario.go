@@ -106,6 +106,7 @@ func New(o Options) (*Scenario, error) {
 	}
 	from.addNodes(s)
 	from.addApplications(s, rand.New(arrivals.Source(o.Seed, applicationsStream)))
+	s.drawBursts(rand.New(arrivals.Source(o.Seed, burstsStream)))
 	s.declare(rand.New(arrivals.Source(o.Seed, profilesStream)))
 	s.addPods(from, rand.New(arrivals.Source(o.Seed, podsStream)))
 	return s, nil
@@ -127,6 +128,7 @@ const (
 	applicationsStream arrivals.Stream = 101 + iota
 	profilesStream
 	podsStream
+	burstsStream
 )
 
 // Cores returns how many cores all nodes have.
@@ -177,6 +179,14 @@ func (madeUp) addApplications(s *Scenario, draw *rand.Rand) {
 		for i := range max(2, int(math.Round(c.Share*float64(s.Options.Nodes)))) {
 			s.Applications = append(s.Applications, c.application(fmt.Sprintf("%s-%03d", c.Name, i), draw))
 		}
+	}
+}
+
+// drawBursts draws for how long applications compute at a time.
+func (s *Scenario) drawBursts(draw *rand.Rand) {
+	const second = 1000 // milliseconds
+	for _, a := range s.Applications {
+		a.Vector[CPU].Burst = a.Class.Bursts.logUniform(draw) / second
 	}
 }
 

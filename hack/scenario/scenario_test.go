@@ -64,6 +64,15 @@ func TestOtherErrorsOfProfilesLeaveThePodsAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestApplicationsComputeForAsLongAtATimeAsTheirClassSays(t *testing.T) {
+	t.Parallel()
+	for _, a := range newScenario(t, options()).Applications {
+		if ms := 1000 * a.Vector[scenario.CPU].Burst; !(ms >= a.Class.Bursts.From && ms <= a.Class.Bursts.To) {
+			t.Errorf("%s: bursts of %v ms", a.Name, ms)
+		}
+	}
+}
+
 // At each step as much is requested as was asked for, and at most one pod of 8 cores more.
 func TestTheClusterStaysAsFull(t *testing.T) {
 	t.Parallel()

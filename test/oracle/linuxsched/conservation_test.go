@@ -130,3 +130,33 @@ func TestWhatIsNoMachineOrPodIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Windows that follow each other add up to one as long as all of them: looking changes nothing.
+func TestWindowsAddUp(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m, pods := draw(t)
+		const settle, window, count = 100 * time.Millisecond, 50 * time.Millisecond, 3
+		whole, err := m.Run(pods, settle, count*window)
+		if err != nil {
+			t.Fatal(err)
+		}
+		windows, err := m.Windows(pods, settle, window)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, seen := make([]linuxsched.Usage, len(pods)), 0
+		for result := range windows {
+			for i := range sum {
+				sum[i].Add(result.Pods[i])
+			}
+			if seen++; seen == count {
+				break
+			}
+		}
+		rounding := cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() <= count*time.Microsecond })
+		if diff := cmp.Diff(whole.Pods, sum, rounding); diff != "" {
+			t.Errorf("(-one window +%d windows)\n%s", count, diff)
+		}
+	})
+}

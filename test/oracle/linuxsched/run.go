@@ -2,6 +2,7 @@ package linuxsched
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"time"
 )
@@ -18,23 +19,42 @@ type Machine struct {
 
 // Run simulates pods on a machine, and returns what happened in a window that begins after a while.
 func (m Machine) Run(pods []Pod, settle, window time.Duration) (Result, error) {
-	s, err := newSimulation(m, pods)
-	if err != nil {
+	if err := m.check(pods); err != nil {
 		return Result{}, err
 	}
+	s := newSimulation(m, pods)
 	s.run(int64(settle))
+	return s.window(window), nil
+}
+
+// Windows simulates pods on a machine without end, and yields what happened in each of the windows that follow each other after a
+// while: batches, from whose spread one sees how far their mean is off.
+func (m Machine) Windows(pods []Pod, settle, window time.Duration) (iter.Seq[Result], error) {
+	if err := m.check(pods); err != nil {
+		return nil, err
+	}
+	return func(yield func(Result) bool) {
+		s := newSimulation(m, pods)
+		s.run(int64(settle))
+		for yield(s.window(window)) {
+		}
+	}, nil
+}
+
+// window simulates a window of time from now on, and returns what happened there.
+func (s *simulation) window(length time.Duration) Result {
 	s.account()
-	clear(s.usage)
+	s.usage, s.events = make([]Usage, len(s.pods)), 0
+	s.blame = make([][]time.Duration, len(s.pods))
 	for i := range s.blame {
-		clear(s.blame[i])
+		s.blame[i] = make([]time.Duration, len(s.pods))
 	}
-	s.events = 0
-	s.run(int64(settle + window))
+	s.run(s.now + int64(length))
 	s.account()
-	for i, p := range pods {
-		s.usage[i].Elapsed = window * time.Duration(len(p.Threads))
+	for i, p := range s.pods {
+		s.usage[i].Elapsed = length * time.Duration(len(p.Threads))
 	}
-	return Result{s.usage, s.blame, s.events}, nil
+	return Result{s.usage, s.blame, s.events}
 }
 
 // Dilations returns by how much longer pods take together than each alone on the machine: with the same bursts and sleeps, and the
@@ -55,10 +75,8 @@ func (m Machine) Dilations(pods []Pod, settle, window time.Duration) ([]float64,
 	return dilations, nil
 }
 
-func newSimulation(m Machine, pods []Pod) (*simulation, error) {
-	if err := m.check(pods); err != nil {
-		return nil, err
-	}
+// newSimulation returns the simulation of a machine and pods that have been checked.
+func newSimulation(m Machine, pods []Pod) *simulation {
 	s := &simulation{machine: m, kernel: m.Kernel, pods: pods, random: rand.New(rand.NewPCG(m.Seed, 1))}
 	s.tick = int64(time.Second) / int64(m.Kernel.HZ)
 	online := max(m.Online, m.CPUs)
@@ -77,7 +95,7 @@ func newSimulation(m Machine, pods []Pod) (*simulation, error) {
 	}
 	s.addClocks()
 	s.begin()
-	return s, nil
+	return s
 }
 
 // check returns an error if a machine or a pod is none.

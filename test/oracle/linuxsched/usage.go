@@ -25,6 +25,20 @@ func (u Usage) Stretch() float64 {
 	return float64(u.Elapsed) / float64(u.Own)
 }
 
+// Add adds what happened to other threads, or in another window.
+func (u *Usage) Add(v Usage) {
+	u.Elapsed += v.Elapsed
+	u.Own += v.Own
+	u.Run += v.Run
+	u.WaitOwn += v.WaitOwn
+	u.WaitOther += v.WaitOther
+	u.Throttled += v.Throttled
+	u.Sleep += v.Sleep
+	u.Service += v.Service
+	u.WaitThere += v.WaitThere
+	u.Bursts += v.Bursts
+}
+
 // Result is what happened in the window of a simulation.
 type Result struct {
 	Pods   []Usage
