@@ -41,6 +41,7 @@ replace (
 
 require (
 	github.com/DataDog/sketches-go v1.4.8
+	github.com/cilium/ebpf v0.22.0
 	github.com/go-logr/logr v1.4.3
 	github.com/google/go-cmp v0.7.0
 	github.com/prometheus/client_golang v1.23.2

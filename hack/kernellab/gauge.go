@@ -67,6 +67,20 @@ type sight struct {
 func (s *sight) stretch() float64 { return float64(s.Threads) * s.Seconds / s.Together.Own }
 func (s *sight) loading() float64 { return s.Together.Computed / s.Together.Own }
 
+// burst returns for how many milliseconds a thread of the pod computed until it slept, by itself, infinitely long if it never does.
+func (s *sight) burst() float64 {
+	const millis = 1000
+	if s.Loading == 1 || s.Together.Bursts == 0 {
+		return math.Inf(1)
+	}
+	return millis * s.Together.Computed / float64(s.Together.Bursts)
+}
+
+// burstOff returns how many times too long or too short the gauge's burst is, at least 1.
+func (s *sight) burstOff() float64 {
+	return math.Exp(math.Abs(math.Log(1000 * s.seen.BurstSeconds / s.burst())))
+}
+
 // off returns how far the gauge's dilation is from the pod's own.
 func (s *sight) off() float64 { return s.seen.Dilation/s.stretch() - 1 }
 
@@ -102,15 +116,30 @@ func (e *experiment) sights() ([]sight, error) {
 // writeSights writes a table of pods, and how far off the gauge is.
 func writeSights(w io.Writer, sights []sight) {
 	const percent = 100
-	fmt.Fprintln(w, "| mix, pod | dilation | by the gauge | loading | by the gauge | threads | by the gauge | throttled | by the gauge |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| mix, pod | dilation | by the gauge | loading | by the gauge | threads | by the gauge | throttled | by the gauge | burst | by the gauge |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|")
 	mean, worst := 0.0, 0.0
+	bursts, meanBurst, worstBurst := 0.0, 0.0, 1.0
 	for i := range sights {
 		s := &sights[i]
 		mean += math.Abs(s.off()) / float64(len(sights))
 		worst = max(worst, math.Abs(s.off()))
-		fmt.Fprintf(w, "| %s, %d | %.3f | %.3f | %.3f | %.3f | %d | %.2f | %.2f s | %.2f s |\n", s.Mix, s.Pod, s.stretch(), s.seen.Dilation,
-			s.loading(), s.seen.CPULoading, s.Threads, s.seen.Threads, s.Together.Held, s.seen.Throttled)
+		fmt.Fprintf(w, "| %s, %d | %.3f | %.3f | %.3f | %.3f | %d | %.2f | %.2f s | %.2f s | %s | %s |\n", s.Mix, s.Pod, s.stretch(), s.seen.Dilation,
+			s.loading(), s.seen.CPULoading, s.Threads, s.seen.Threads, s.Together.Held, s.seen.Throttled, millis(s.burst()), millis(1000*s.seen.BurstSeconds))
+		if !math.IsInf(s.burst(), 1) {
+			bursts++
+			meanBurst += math.Log(s.burstOff())
+			worstBurst = max(worstBurst, s.burstOff())
+		}
 	}
 	fmt.Fprintf(w, "\nThe gauge's dilations are off by %.1f %% on average, %.1f %% at worst.\n", percent*mean, percent*worst)
+	fmt.Fprintf(w, "Its bursts are off by a factor of %.2f on average, %.2f at worst.\n", math.Exp(meanBurst/max(1, bursts)), worstBurst)
+}
+
+// millis writes a burst.
+func millis(burst float64) string {
+	if math.IsInf(burst, 1) {
+		return "never sleeps"
+	}
+	return fmt.Sprintf("%.2f ms", burst)
 }

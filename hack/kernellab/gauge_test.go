@@ -15,13 +15,15 @@ alone/1,1,495,4.95,4.95,4.98,0.01,30,0,0,0
 a,1,490,5,4,5.0,5.0,900,0,0,0
 gauge,a,{
 gauge,a,  "node": "lab", "seconds": 9,
-gauge,a,  "pods": [{"uid": "00000000-0000-4000-8000-000000000001", "dilation": 1.9, "cpuLoading": 0.75, "threads": 1}]
+gauge,a,  "pods": [{"uid": "00000000-0000-4000-8000-000000000001", "dilation": 1.9, "cpuLoading": 0.75, "threads": 1, "burstSeconds": 0.009}]
 gauge,a,}
 `
 
 func TestAGaugeIsComparedWithThePodsThatItSaw(t *testing.T) {
 	t.Parallel()
-	e := newExperiment([]mixes.Row{pod("a", 1, 1000)}, 250, settings{cgroup: 2, processors: 1}, func(string) {})
+	half := pod("a", 1, 1000)
+	half.Loading = 0.5
+	e := newExperiment([]mixes.Row{half}, 250, settings{cgroup: 2, processors: 1}, func(string) {})
 	e.text()
 	if _, err := listen(strings.NewReader(said), e.hear); err != nil {
 		t.Fatal(err)
@@ -32,11 +34,12 @@ func TestAGaugeIsComparedWithThePodsThatItSaw(t *testing.T) {
 	}
 	var table strings.Builder
 	writeSights(&table, sights)
-	const want = `| mix, pod | dilation | by the gauge | loading | by the gauge | threads | by the gauge | throttled | by the gauge |
-|---|---|---|---|---|---|---|---|---|
-| a, 1 | 2.000 | 1.900 | 0.800 | 0.750 | 1 | 1.00 | 0.00 s | 0.00 s |
+	const want = `| mix, pod | dilation | by the gauge | loading | by the gauge | threads | by the gauge | throttled | by the gauge | burst | by the gauge |
+|---|---|---|---|---|---|---|---|---|---|---|
+| a, 1 | 2.000 | 1.900 | 0.800 | 0.750 | 1 | 1.00 | 0.00 s | 0.00 s | 8.16 ms | 9.00 ms |
 
 The gauge's dilations are off by 5.0 % on average, 5.0 % at worst.
+Its bursts are off by a factor of 1.10 on average, 1.10 at worst.
 `
 	if diff := cmp.Diff(want, table.String()); diff != "" {
 		t.Errorf("the table (-want +got):\n%s", diff)

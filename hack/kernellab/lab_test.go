@@ -211,6 +211,7 @@ func TestAGaugeSeesWhatProgramsMeasured(t *testing.T) {
 		{Pod: 2, Request: 500, Loading: 0.3, Burst: 2, Threads: 2, Kind: mixes.Exponential},
 		{Pod: 3, Request: 500, Limit: 100, Loading: 0.4, Burst: 5, Threads: 1, Kind: mixes.Constant},
 		{Pod: 4, Request: 200, Loading: 0.1, Burst: 1, Threads: 1, Kind: mixes.Exponential},
+		{Pod: 5, Request: 200, Loading: 0.1, Burst: 30, Threads: 1, Kind: mixes.Constant, Forks: true},
 	}
 	for i := range rows {
 		rows[i].Mix, rows[i].Seconds, rows[i].Seed = "a", seconds, i
@@ -233,6 +234,9 @@ func TestAGaugeSeesWhatProgramsMeasured(t *testing.T) {
 				if math.Abs(s.seen.CPULoading/s.loading()-1) > 0.06 || math.Round(s.seen.Threads) != float64(s.Threads) {
 					t.Errorf("pod %d computes in %v of %d threads' time, and the gauge says in %v of %v", s.Pod, s.loading(), s.Threads,
 						s.seen.CPULoading, s.seen.Threads)
+				}
+				if s.Loading < 1 && s.burstOff() > 1.06 {
+					t.Errorf("pod %d computes for %v ms at a time, and the gauge says for %v s", s.Pod, s.burst(), s.seen.BurstSeconds)
 				}
 				if s.Limit > 0 && s.seen.Throttled < 1 || s.Limit == 0 && s.seen.Throttled > 0 {
 					t.Errorf("pod %d with a limit of %d is throttled for %v s of %v, as the gauge says", s.Pod, s.Limit, s.seen.Throttled, seconds)

@@ -29,14 +29,21 @@ func read(p *v1alpha1.WorkloadProfile) *v1alpha1.WorkloadProfile {
 	if p.Spec.Observation != nil {
 		r.Spec.Observation = &v1alpha1.Observation{Mode: p.Spec.Observation.Mode}
 	}
-	if appliesObserved(p) {
+	switch {
+	case appliesObserved(p):
 		r.Status.Observations = p.Status.Observations
+	case takesBursts(p):
+		for i := range p.Status.Observations {
+			if o := &p.Status.Observations[i]; o.BurstMillis != nil {
+				r.Status.Observations = append(r.Status.Observations, v1alpha1.WorkloadObservation{NodeProfile: o.NodeProfile, BurstMillis: o.BurstMillis})
+			}
+		}
 	}
 	return r
 }
 
-// SameWorkload reports whether two states of a profile of one name give the same vectors: measurements and the recommendations of
-// observations count, the rest of the status does not.
+// SameWorkload reports whether two states of a profile of one name give the same vectors: measurements and the recommendations and
+// bursts of observations count, the rest of the status does not.
 func SameWorkload(old, next *v1alpha1.WorkloadProfile) bool {
 	if old.UID != next.UID || old.Generation != next.Generation {
 		return false
@@ -46,10 +53,10 @@ func SameWorkload(old, next *v1alpha1.WorkloadProfile) bool {
 		slices.EqualFunc(before.Observations, after.Observations, sameRecommendation)
 }
 
-// sameRecommendation reports whether two observations recommend the same. Each round of the manager observes anew, mostly to the
+// sameRecommendation reports whether two observations recommend the same, and have the same burst. Each round of the manager observes anew, mostly to the
 // same end; how long and how evenly is for people.
 func sameRecommendation(a, b v1alpha1.WorkloadObservation) bool {
-	return a.NodeProfile == b.NodeProfile && equality.Semantic.DeepEqual(a.Recommended, b.Recommended)
+	return a.NodeProfile == b.NodeProfile && equality.Semantic.DeepEqual(a.Recommended, b.Recommended) && equality.Semantic.DeepEqual(a.BurstMillis, b.BurstMillis)
 }
 
 // SameNodeClass reports whether two states of a profile of one name give the same servers: calibrated values count, the rest of

@@ -108,10 +108,12 @@ func full() map[string]*v1alpha1.WorkloadProfile {
 	observed := declared("web")
 	observed.Spec.Observation = &v1alpha1.Observation{Mode: v1alpha1.ModeApply}
 	observed.Status.Observations = []v1alpha1.WorkloadObservation{{
-		NodeProfile: "big", Time: new(metav1.NewTime(noon)), CPULoadingSpread: quantity("0.1"), ObservedSeconds: new(int64(600)),
+		NodeProfile: "big", Time: new(metav1.NewTime(noon)), CPULoadingSpread: quantity("0.1"), ObservedSeconds: new(int64(600)), BurstMillis: quantity("5"),
 		Recommended: &v1alpha1.RecommendedLoading{CPULoading: quantity("0.75"), Threads: new(int32(2))},
 	}}
-	return map[string]*v1alpha1.WorkloadProfile{"measured": p, "measured once": once, "observed": observed}
+	bursting := declared("web", demand("cpu", "0.5"))
+	bursting.Status.Observations = []v1alpha1.WorkloadObservation{{NodeProfile: "big", BurstMillis: quantity("5")}}
+	return map[string]*v1alpha1.WorkloadProfile{"measured": p, "measured once": once, "observed": observed, "declared": bursting}
 }
 
 // forPeople are fields of results that change a Workload, but nothing that is computed of it.

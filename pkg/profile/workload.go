@@ -106,9 +106,10 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 		w.NeutralSeconds = float64(*millis) / 1000
 	}
 	w.matcher.learned = p.Spec.Observation != nil && p.Spec.Measurement == nil
+	bursts := burstsOf(p, declared)
 	if len(declared) > 0 {
 		declared = append(declared, interference...)
-		w.declared = resources.use(&InUse{Demands: declared})
+		w.declared = resources.use(&InUse{Demands: slices.Clone(declared)}, &bursts)
 	} else {
 		declared = interference
 	}
@@ -121,7 +122,7 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 			continue // it was measured there, too
 		}
 		v.add(declared)
-		w.byClass[v.Class] = resources.use(v)
+		w.byClass[v.Class] = resources.use(v, &bursts)
 		w.found = append(w.found, v)
 		if w.latest == nil || later(v, w.latest) {
 			w.latest = v
@@ -191,8 +192,9 @@ func (s *Snapshot) ImportanceOf(w *Workload) float64 {
 	}
 }
 
-// use fills in the vector.
-func (r *Resources) use(v *InUse) *InUse {
+// use fills in the bursts and the vector.
+func (r *Resources) use(v *InUse, bursts *bursts) *InUse {
+	bursts.fill(v)
 	v.Vector = make(loading.Vector, len(r.names))
 	for _, d := range v.Demands {
 		if i, ok := r.index[d.Resource]; ok {

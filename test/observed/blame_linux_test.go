@@ -84,24 +84,47 @@ func judge(t *testing.T, in *findings.Input) *findings.Answer {
 	return answer
 }
 
-// watched runs pods for some intervals, and returns what a gauge sees of them.
+// watched runs pods on the first processor for some intervals, and returns what a gauge sees of them.
 func watched(t *testing.T, members []member, intervals int) *findings.Input {
 	t.Helper()
-	groups := newGroups(t)
-	in := &findings.Input{Weights: cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}}
-	if groups.v2 {
-		in.Weights = cgroup.Options{}
+	s := settled(t, members, 1)
+	s.watch(t, intervals)
+	s.stop(t)
+	return s.in
+}
+
+// scene is pods that run on the first processors of this machine, which stand for a node.
+type scene struct {
+	in      *findings.Input
+	groups  *groups
+	running []*running
+	cpus    int
+}
+
+// settled starts pods, and returns once all of them run.
+func settled(t *testing.T, members []member, cpus int) *scene {
+	t.Helper()
+	s := &scene{groups: newGroups(t), cpus: cpus}
+	s.in = &findings.Input{Weights: cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}}
+	if s.groups.v2 {
+		s.in.Weights = cgroup.Options{}
 	}
-	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourcePods: resource.MustParse("110")}
-	in.Nodes = []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "this"}, Status: corev1.NodeStatus{Allocatable: amounts}}}
-	started := make([]*running, len(members))
+	amounts := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(int64(cpus), resource.DecimalSI), corev1.ResourcePods: resource.MustParse("110")}
+	s.in.Nodes = []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "this"}, Status: corev1.NodeStatus{Allocatable: amounts}}}
 	for i := range members {
-		started[i] = groups.start(t, i, &members[i].madePod)
-		in.Pods = append(in.Pods, members[i].object(groups.uid(i)))
+		s.running = append(s.running, s.groups.start(t, i, &members[i].madePod))
+		s.in.Pods = append(s.in.Pods, members[i].object(s.groups.uid(i)))
 	}
-	for _, r := range started {
+	for _, r := range s.running {
 		r.await(t)
 	}
+	<-time.After(time.Second) // what starts, runs unlike what goes on
+	return s
+}
+
+// watch adds what a gauge sees of some intervals.
+func (s *scene) watch(t *testing.T, intervals int) {
+	t.Helper()
 	var reader reading.Reader
 	read := func() *reading.Reading {
 		got, err := reader.Read()
@@ -110,29 +133,33 @@ func watched(t *testing.T, members []member, intervals int) *findings.Input {
 		}
 		return got
 	}
-	<-time.After(time.Second)
 	sight := findings.Sight{Node: "this"}
 	before := read()
 	for range intervals {
 		<-time.After(*intervalLength)
 		after := read()
 		v := reading.Between(before, after, "this", nil)
-		onTheFirst(v, before, after)
+		onTheFirst(v, s.cpus, before, after)
 		sight.Intervals = append(sight.Intervals, *v)
 		before = after
 	}
-	for _, r := range started {
-		r.stop(t)
-	}
-	in.Sights = []findings.Sight{sight}
-	return in
+	s.in.Sights = []findings.Sight{sight}
 }
 
-// onTheFirst makes an interval one of a node that is the first processor, to which the jobs keep.
-func onTheFirst(v *usage.Interval, before, after *reading.Reading) {
-	v.CPUs = 1
-	v.BusySeconds = (after.Processors[0].Busy - before.Processors[0].Busy).Seconds()
-	v.StolenSeconds = (after.Processors[0].Stolen - before.Processors[0].Stolen).Seconds()
+func (s *scene) stop(t *testing.T) {
+	t.Helper()
+	for _, r := range s.running {
+		r.stop(t)
+	}
+}
+
+// onTheFirst makes an interval one of a node that is the first processors, to which the jobs keep.
+func onTheFirst(v *usage.Interval, cpus int, before, after *reading.Reading) {
+	v.CPUs, v.BusySeconds, v.StolenSeconds = cpus, 0, 0
+	for i := range cpus {
+		v.BusySeconds += (after.Processors[i].Busy - before.Processors[i].Busy).Seconds()
+		v.StolenSeconds += (after.Processors[i].Stolen - before.Processors[i].Stolen).Seconds()
+	}
 }
 
 // first returns the finding about the victim, and its first cause; nil and none if there is none.

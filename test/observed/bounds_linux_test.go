@@ -19,6 +19,9 @@ const (
 	// maxMeanDilation and maxWorstDilation are the largest relative errors of a dilation, on average and of one pod, and maxLoading the
 	// largest error of a loading. Of pods with short-lived children that on average counts alone.
 	maxMeanDilation, maxWorstDilation, maxLoading = 0.02, 0.06, 0.03
+	// maxMisplaced is the largest mean share of the blame among neighbours that falls on the wrong ones in findings, on one processor,
+	// and minFirst the smallest share of findings in which the right neighbour comes first, or one that is as good as that.
+	maxMisplaced, minFirst = 0.08, 0.9
 )
 
 var errNothing = errors.New("there is nothing to judge: run it longer, or more often")
@@ -103,6 +106,24 @@ func checkDeviations(all []deviation) error {
 	return errors.Join(errs...)
 }
 
+// checkCauses returns an error if the causes in findings are not what ran meanwhile, or if there are none. On several processors it
+// depends on which pods share one, which no gauge sees, and there is no bound.
+func checkCauses(all verdicts, cpus int) error {
+	if len(all) == 0 {
+		return errNothing
+	}
+	if cpus > 1 {
+		return nil
+	}
+	if m := all.misplaced(); !(m <= maxMisplaced) {
+		return fmt.Errorf("%.3f of the blame is misplaced on average, more than %.3f", m, maxMisplaced)
+	}
+	if err := checkShare(all.firsts(), len(all), minFirst); err != nil {
+		return fmt.Errorf("findings with the right neighbour first: %w", err)
+	}
+	return nil
+}
+
 // The experiments themselves take root and minutes. When they fail is tested here.
 func TestAnExperimentFailsWhenItsBoundIsMissed(t *testing.T) {
 	t.Parallel()
@@ -132,6 +153,12 @@ func TestAnExperimentFailsWhenItsBoundIsMissed(t *testing.T) {
 		"children that are off":        {checkMean(repeated(3, deviation{-0.021, 0})), []string{"off by 0.021 on average, more than 0.020"}},
 		"children without a number":    {checkMean(repeated(1, deviation{math.NaN(), 0})), []string{"NaN"}},
 		"no children":                  {checkMean(nil), nil},
+		"causes":                       {checkCauses(slices.Repeat(verdicts{{misplaced: 0.08}}, 3), 1), nil},
+		"causes that are off":          {checkCauses(slices.Repeat(verdicts{{misplaced: 0.09}}, 3), 1), []string{"0.090 of the blame is misplaced on average, more than 0.080"}},
+		"wrong first causes":           {checkCauses(verdicts{{behind: 0.05}, {behind: 0.06}}, 1), []string{"1 of 2 is 50.0 %, less than 90.0 %"}},
+		"causes without a number":      {checkCauses(verdicts{{misplaced: math.NaN()}}, 1), []string{"NaN"}},
+		"causes on two processors":     {checkCauses(verdicts{{misplaced: 0.5}}, 2), nil},
+		"no causes":                    {checkCauses(nil, 2), []string{"nothing to judge"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -308,13 +308,14 @@ func (g *groups) start(t *testing.T, pod int, made *madePod) *running {
 			set(t, filepath.Join(g.limits, above, "cgroup.subtree_control"), "+cpu")
 		}
 	}
+	g.limit(t, filepath.Dir(g.root), 16*1024, 0, false) // what else runs on the machine shall leave them what they want
 	g.limit(t, path, made.shares, made.limit, made.around)
 	g.limit(t, filepath.Join(path, "container"), 1024, made.limit, true)
 	text, err := json.Marshal(made.job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{command: exec.CommandContext(t.Context(), os.Args[0])}
+	r := &running{command: exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])} // it ends with its input
 	r.command.Env = append(os.Environ(), jobVariable+"="+string(text), "GOGC=off", "GOMAXPROCS=16", "GODEBUG=asyncpreemptoff=1")
 	r.command.Stderr = os.Stderr
 	if r.stdin, err = r.command.StdinPipe(); err != nil {
@@ -328,6 +329,7 @@ func (g *groups) start(t *testing.T, pod int, made *madePod) *running {
 	if err := r.command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(r.end)
 	return r
 }
 
@@ -368,6 +370,13 @@ func (r *running) await(t *testing.T) {
 	if line, err := r.stdout.ReadString('\n'); err != nil || strings.TrimSpace(line) != "running" {
 		t.Fatalf("the job said %q, %v", line, err)
 	}
+}
+
+// end ends a job, if it has not ended: of a test that fails, before its groups are removed.
+func (r *running) end() {
+	_ = r.stdin.Close()
+	_, _ = io.Copy(io.Discard, r.stdout)
+	_ = r.command.Wait()
 }
 
 // stop ends a job and returns the cycles of its threads.

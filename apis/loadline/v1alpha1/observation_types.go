@@ -37,7 +37,8 @@ const ManagedByManager = "loadline-manager"
 
 // WorkloadObservation is what gauges observed of the pods that follow a profile, on
 // the nodes of one class, over the fifteen minutes before its time. It is shown
-// and compared with the vector in use.
+// and compared with the vector in use, which takes its burstMillis unless the
+// profile declares that.
 type WorkloadObservation struct {
 	// nodeProfile is the class, by the name of its NodeProfile, or "(none)" for
 	// nodes that follow none.
@@ -60,6 +61,14 @@ type WorkloadObservation struct {
 	// pods and time.
 	// +required
 	Threads *resource.Quantity `json:"threads,omitempty"`
+
+	// burstMillis is for how long a thread of the pods computes at a time before it
+	// waits for anything but a processor, in milliseconds, above 0: the mean over the
+	// time that threads ran. It follows what is observed in steps, of a quarter at
+	// least and of a factor of two at most. It is absent where kernels do not count
+	// that, and from gauges before version 0.4.
+	// +optional
+	BurstMillis *resource.Quantity `json:"burstMillis,omitempty"`
 
 	// pods is how many pods were observed.
 	// +required

@@ -243,8 +243,9 @@ type ResourceDemand struct {
 	// burstMillis is for how long a thread of the pod computes at a time before it
 	// waits or sleeps, on average, in milliseconds; of cpu only. A CPU limit stops a
 	// thread that computes for longer than the quota of a period, even where the pod
-	// uses less than its limit. Without burstMillis a limit counts as if bursts were
-	// short beside it: it holds on average.
+	// uses less than its limit. Without burstMillis it is what gauges observe, in
+	// status.observations. Where they do not, a limit counts as if bursts were short
+	// beside it: it holds on average.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000

@@ -2424,6 +2424,11 @@ func (in *WorkloadObservation) DeepCopyInto(out *WorkloadObservation) {
 		x := (*in).DeepCopy()
 		*out = &x
 	}
+	if in.BurstMillis != nil {
+		in, out := &in.BurstMillis, &out.BurstMillis
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Pods != nil {
 		in, out := &in.Pods, &out.Pods
 		*out = new(int32)

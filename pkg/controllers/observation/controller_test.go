@@ -45,9 +45,9 @@ type site struct {
 	clock     *testingclock.FakeClock
 	collector *collect.Collector
 	events    chan string
-	// loading is the loading of the pods that the gauge observes, in thousandths.
-	loading atomic.Int64
-	writes  int
+	// loading is the loading of the pods that the gauge observes, in thousandths, and burst their burst in microseconds.
+	loading, burst atomic.Int64
+	writes         int
 }
 
 const (
@@ -93,6 +93,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	}
 	s.collector = s.Controller.collector()
 	s.loading.Store(580)
+	s.burst.Store(2500)
 	return s
 }
 
@@ -118,6 +119,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 			v.BusySeconds += 10 * mine
 			v.Pods = append(v.Pods, usage.Pod{
 				UID: "uid-of-" + name, Seconds: 10, Times: usage.Times{Run: 10 * mine}, Tasks: 1, Threads: 1, Dilation: 1, CPULoading: mine,
+				BurstSeconds: float64(s.burst.Load()) / 1e6,
 			})
 		}
 		report.Intervals = append(report.Intervals, v)
@@ -221,7 +223,7 @@ func TestWhatGaugesObserveIsInTheStatus(t *testing.T) {
 	s.rounds(t, 6)
 	want := []v1alpha1.WorkloadObservation{{
 		NodeProfile: "fast", CPULoading: new(resource.MustParse("0.585")), CPULoadingSpread: new(resource.MustParse("0.005")),
-		Threads: new(resource.MustParse("1")), Pods: new(int32(2)),
+		Threads: new(resource.MustParse("1")), BurstMillis: new(resource.MustParse("2.5")), Pods: new(int32(2)),
 	}}
 	status := s.profile(t).Status
 	if diff := cmp.Diff(want, status.Observations, cmpopts.IgnoreFields(v1alpha1.WorkloadObservation{}, "ObservedSeconds", "Time")); diff != "" {
@@ -277,6 +279,24 @@ func TestNothingIsWrittenWhileNumbersHardlyDiffer(t *testing.T) {
 	s.rounds(t, 60)
 	if s.writes != 1 {
 		t.Errorf("%d writes in an hour, not one so that the time is true", s.writes)
+	}
+}
+
+func TestTheBurstInUseIsTheObservedOne(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"), fast())
+	s.rounds(t, 10)
+	for _, micros := range []int64{2500, 2900, 2100, 0, 2500} {
+		s.burst.Store(micros)
+		s.rounds(t, 20)
+		if got := s.profile(t).Status.Observations[0].BurstMillis; got.MilliValue() != 2500 {
+			t.Errorf("at bursts of %d µs the status has %s ms, want still 2.5", micros, got)
+		}
+	}
+	s.burst.Store(80_000)
+	s.rounds(t, 20)
+	if got := s.profile(t).Status.Observations[0].BurstMillis.AsApproximateFloat64(); got < 64 || got > 80 {
+		t.Errorf("at bursts of 80 ms the status has %v", got)
 	}
 }
 

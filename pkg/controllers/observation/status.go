@@ -168,8 +168,17 @@ func show(status *v1alpha1.WorkloadProfileStatus, verdicts []observations.Verdic
 		if v.Minutes < observations.MinMinutes {
 			continue
 		}
-		status.Observations = slices.DeleteFunc(status.Observations, func(o v1alpha1.WorkloadObservation) bool { return o.NodeProfile == v.Class })
-		status.Observations = append(status.Observations, observationOf(v))
+		var before *resource.Quantity
+		status.Observations = slices.DeleteFunc(status.Observations, func(o v1alpha1.WorkloadObservation) bool {
+			if o.NodeProfile != v.Class {
+				return false
+			}
+			before = o.BurstMillis
+			return true
+		})
+		next := observationOf(v)
+		next.BurstMillis = burstMillis(before, v.Burst)
+		status.Observations = append(status.Observations, next)
 	}
 	status.Observations = slices.DeleteFunc(status.Observations, func(o v1alpha1.WorkloadObservation) bool { return age(o.Time, now) > dropAfter })
 	slices.SortFunc(status.Observations, func(a, b v1alpha1.WorkloadObservation) int { return b.Time.Compare(a.Time.Time) })
@@ -206,6 +215,19 @@ func observationOf(v *observations.Verdict) v1alpha1.WorkloadObservation {
 	}
 }
 
+// burstMillis returns the burst to show after another one, given the observed one in seconds, 0 for none; nil for none.
+func burstMillis(before *resource.Quantity, observed float64) *resource.Quantity {
+	const perSecond = 1000
+	was := 0.0
+	if before != nil {
+		was = before.AsApproximateFloat64()
+	}
+	if millis := rounded(observations.Burst(was, perSecond*observed)); !millis.IsZero() {
+		return millis
+	}
+	return nil
+}
+
 func accuracyOf(a *observations.Accuracy) *v1alpha1.PredictionAccuracy {
 	return &v1alpha1.PredictionAccuracy{
 		MeanRelativeError: rounded(a.MeanError), Predictions: new(int32(min(a.Predictions, math.MaxInt32))), Time: new(metav1.NewTime(a.Last)),
@@ -235,7 +257,7 @@ func differs(before, after *v1alpha1.WorkloadProfileStatus) bool {
 // alike reports whether two observations of a class say about the same.
 func alike(a, b v1alpha1.WorkloadObservation) bool {
 	return a.NodeProfile == b.NodeProfile && ptr.Equal(a.Pods, b.Pods) &&
-		equality.Semantic.DeepEqual(a.Recommended, b.Recommended) &&
+		equality.Semantic.DeepEqual(a.Recommended, b.Recommended) && equality.Semantic.DeepEqual(a.BurstMillis, b.BurstMillis) &&
 		near(a.CPULoading, b.CPULoading, noticeable) && near(a.CPULoadingSpread, b.CPULoadingSpread, noticeable) &&
 		a.Threads != nil && near(a.Threads, b.Threads, noticeablePart*a.Threads.AsApproximateFloat64()) &&
 		a.Time != nil && b.Time != nil && b.Time.Sub(a.Time.Time) <= renewAfter

@@ -119,6 +119,8 @@ type Pod struct {
 	CPULoading  float64 `json:"cpuLoading"`
 	DiskLoading float64 `json:"diskLoading"`
 	Threads     float64 `json:"threads"`
+	// BurstSeconds is for how long a thread computes at a time, absent where the gauge does not tell.
+	BurstSeconds float64 `json:"burstSeconds,omitempty"`
 	// CPUs is how many processors the pod kept busy on average; Waiting, Throttled and Blocked how many of its threads waited
 	// for one, were held back by its limit, and were blocked. Blocked is absent where the kernel does not account it, and DiskLoading
 	// is 0 there.

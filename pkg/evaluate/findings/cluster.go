@@ -193,7 +193,7 @@ func (o *observation) vector(maxThreads int) loading.Vector {
 	if largest := float64(maxThreads); threads > largest {
 		threads, cpu = largest, min(1, cpu*threads/largest)
 	}
-	return loading.Vector{{Loading: cpu, Pressure: cpu, Threads: int(threads)}}
+	return loading.Vector{{Loading: cpu, Pressure: cpu, Threads: int(threads), Burst: o.burst}}
 }
 
 // newModel makes the node of the model.
@@ -257,6 +257,9 @@ func (n *observedNode) solve() {
 	for _, r := range n.pods {
 		if r.dilation >= n.slowed {
 			r.findLimits()
+		}
+		if len(r.limits) == 0 {
+			r.shortenBursts()
 		}
 	}
 	if _, err := n.predict(); err != nil {

@@ -113,7 +113,7 @@ func (n *observedNode) view() NodeSummary {
 func (r *resident) view() (*Pod, error) {
 	v := &Pod{
 		Pod: r.name(), Node: r.node.name, Workload: workloads.Of(r.pod), Seconds: r.seconds,
-		Dilation: r.dilation, DilationError: r.margin(), CPULoading: r.cpu, DiskLoading: r.disk, Threads: r.threads,
+		Dilation: r.dilation, DilationError: r.margin(), CPULoading: r.cpu, DiskLoading: r.disk, Threads: r.threads, BurstSeconds: r.burst,
 		Pressure: r.pressure, Short: r.short(),
 	}
 	v.Request, v.Limit = cgroup.CPU(r.pod)

@@ -645,7 +645,7 @@ func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
 		labelled(pod("known", "worker-1", "", ""), map[string]string{"app": "known"}), labelled(pod("young", "worker-1", "", ""), map[string]string{"app": "young"}),
 	}
 	threads := seen("cart-b", 0.704, 0.1, 0)
-	threads.Threads = 3.4
+	threads.Threads, threads.BurstSeconds = 3.4, 0.0046
 	first := sight("worker-1", 8, 0, seen("cart", 0.5, 0.2, 0), seen("alone", 0.5, 0, 0), seen("bare", 0.5, 0, 0), seen("twin", 0.5, 0, 0), seen("known", 0.5, 0, 0))
 	first.Intervals[5].Pods = append([]usage.Pod{seen("young", 1, 0, 0)}, first.Intervals[5].Pods...)
 	answer := of(t, &findings.Input{
@@ -664,7 +664,7 @@ func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart"},
 			Spec: v1alpha1.WorkloadProfileSpec{
 				Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{"app": "cart"}},
-				Resources: []v1alpha1.ResourceDemand{{Name: "cpu", Loading: resource.NewMilliQuantity(600, resource.DecimalSI), Threads: new(int32(2))}},
+				Resources: []v1alpha1.ResourceDemand{{Name: "cpu", Loading: resource.NewMilliQuantity(600, resource.DecimalSI), Threads: new(int32(2)), BurstMillis: new(int64(5))}},
 			},
 		}},
 		{Workload: "Deployment shop/twin", Pods: 1, Nodes: 1, Seconds: 60, Lowest: 0.5, Highest: 0.5, Problem: "the labels of its pods, app=twins, select pods of Deployment shop/other, too"},

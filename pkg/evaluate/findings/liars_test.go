@@ -20,7 +20,8 @@ func TestWhateverANodeClaimsFindingsAreNumbers(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			p := usage.Pod{
 				UID: "uid-" + name, Seconds: amount.Draw(t, "seconds"), Threads: max(1, amount.Draw(t, "threads")), Dilation: max(1, amount.Draw(t, "dilation")),
-				CPULoading: rapid.Float64Range(0, 1).Draw(t, "loading"),
+				CPULoading:   rapid.Float64Range(0, 1).Draw(t, "loading"),
+				BurstSeconds: rapid.SampledFrom([]float64{0, 1e-9, 0.01, 1, 1e9}).Draw(t, "burst"),
 				Times: usage.Times{
 					Run: amount.Draw(t, "run"), Wait: amount.Draw(t, "wait"), Throttled: amount.Draw(t, "throttled"), Blocked: amount.Draw(t, "blocked"),
 				},
@@ -42,7 +43,7 @@ func TestWhateverANodeClaimsFindingsAreNumbers(t *testing.T) {
 		in := &findings.Input{
 			Feasibility: anywhere{},
 			Nodes:       []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Sights: []findings.Sight{s, sight("worker-2", 2, 0)},
-			Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", ""), pod("c", "worker-1", "100m", "")},
+			Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", ""), pod("c", "worker-1", "100m", "300m")},
 		}
 		answer, err := findings.Find(in)
 		if err != nil {

@@ -207,6 +207,23 @@ func (r *resident) findLimits() {
 	r.node.model = r.node.model.WithVector(r.index, vector)
 }
 
+// shortenBursts shortens the observed bursts in the model of a pod that its limit did not hold back: such bursts differ less than the model
+// takes them to, and would be held back there.
+func (r *resident) shortenBursts() {
+	_, limit := cgroup.CPU(r.pod)
+	if r.index < 0 || r.burst == 0 || limit == nil || limit.IsZero() {
+		return
+	}
+	vector := slices.Clone(r.node.model.Pods[r.index].Vector)
+	d, cores := &vector[0], limit.AsApproximateFloat64()
+	load := throttling.Load{Threads: max(1, d.Threads), Loading: d.Loading, Burst: d.Burst}
+	if load.Stretch(cores) <= ended {
+		return
+	}
+	d.Burst = min(d.Burst, load.Fitted(cores, ended).Burst)
+	r.node.model = r.node.model.WithVector(r.index, vector)
+}
+
 // limited returns the part of the dilation that limits are the cause of.
 func (o *observation) limited() float64 {
 	sum := o.times.Wait + o.times.Throttled + o.stolen

@@ -14,7 +14,10 @@ type observation struct {
 	intervals int
 	// The means over the window, as of [Pod], and the dilation of each of its intervals.
 	dilation, cpu, disk, threads float64
-	dilations                    []float64
+	// burst is for how many seconds a thread computes at a time, 0 where that is unknown, and bursting for how long the threads ran of
+	// which it is known.
+	burst, bursting float64
+	dilations       []float64
 	// What happened in it, in seconds.
 	times    usage.Times
 	stolen   float64
@@ -113,6 +116,10 @@ func (o *observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	o.cpu += min(1, p.CPULoading/(1-lost)) * neutral
 	o.disk += min(1, p.DiskLoading/(1-lost)) * neutral
 	o.threads += p.Threads * p.Seconds
+	if p.BurstSeconds > 0 {
+		o.burst += p.BurstSeconds * p.Run // until finish
+		o.bursting += p.Run
+	}
 	o.dilations = append(o.dilations, dilation)
 	o.times.Run += p.Run
 	o.times.Unseen += p.Unseen
@@ -143,6 +150,9 @@ func (o *observation) finish() {
 	o.cpu /= neutral
 	o.disk = min(o.disk/neutral, 1-o.cpu)
 	o.threads /= o.seconds
+	if o.bursting > 0 {
+		o.burst /= o.bursting
+	}
 	if o.pressure != nil {
 		*o.pressure /= o.seconds
 	}

@@ -70,13 +70,17 @@ func (a *Answer) Suggest(pods []corev1.Pod, profiles []v1alpha1.WorkloadProfile)
 func suggest(workload string, members []*Pod, objects []*corev1.Pod, all []corev1.Pod) Suggestion {
 	s := Suggestion{Workload: workload, Pods: len(members), Lowest: math.Inf(1)}
 	nodes := map[string]bool{}
-	cpu, threads := 0.0, 0.0
+	cpu, threads, bursts, bursting := 0.0, 0.0, 0.0, 0.0
 	for _, p := range members {
 		nodes[p.Node] = true
 		s.Seconds += p.Seconds
 		s.Lowest, s.Highest = min(s.Lowest, p.CPULoading), max(s.Highest, p.CPULoading)
 		cpu += p.CPULoading * p.Seconds
 		threads += p.Threads * p.Seconds
+		if p.BurstSeconds > 0 {
+			bursts += p.BurstSeconds * p.CPUs * p.Seconds
+			bursting += p.CPUs * p.Seconds
+		}
 	}
 	s.Nodes = len(nodes)
 	selector, err := workloads.Selector(objects, all)
@@ -93,12 +97,26 @@ func suggest(workload string, members []*Pod, objects []*corev1.Pod, all []corev
 	if n := int32(math.Round(min(threads/s.Seconds, maxSuggestedThreads))); n > 1 {
 		demand.Threads = &n
 	}
+	if bursting > 0 {
+		demand.BurstMillis = suggestedBurst(bursts / bursting)
+	}
 	s.Profile = &v1alpha1.WorkloadProfile{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "WorkloadProfile"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: objects[0].Namespace, Name: name},
 		Spec:       v1alpha1.WorkloadProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}, Resources: []v1alpha1.ResourceDemand{demand}},
 	}
 	return s
+}
+
+// suggestedBurst returns a burst of some seconds in whole milliseconds, nil for one that is about none: a limit counts as if bursts were
+// short where a profile says nothing of them.
+func suggestedBurst(seconds float64) *int64 {
+	const perSecond, longest = 1000, 1e6
+	millis := int64(math.Round(perSecond * min(seconds, longest)))
+	if millis == 0 {
+		return nil
+	}
+	return &millis
 }
 
 // maxSuggestedThreads is the largest number of threads that the API takes.

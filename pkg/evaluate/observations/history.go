@@ -40,7 +40,7 @@ type loadings struct {
 }
 
 // loadingSums are sums over samples; the weight of a sample is its time in seconds.
-type loadingSums struct{ weight, weightSquare, cpu, cpuSquare, threads float64 }
+type loadingSums struct{ weight, weightSquare, cpu, cpuSquare, threads, run, burst float64 }
 
 // errorSums are sums over predictions.
 type errorSums struct{ number, absolute float64 }
@@ -52,6 +52,8 @@ type Summary struct {
 	CPULoading, Spread float64
 	// Threads is how many threads of a pod are active at once, on average, at least 1.
 	Threads float64
+	// Burst is for how many seconds a thread computes at a time, 0 where that is unknown: the mean over the time that threads ran.
+	Burst float64
 	// Pods is how many pods were observed, and Seconds for how long in all.
 	Pods    int
 	Seconds float64
@@ -98,6 +100,8 @@ func (h *History) Add(key Key, until time.Time, s *Sample) {
 		into.cpu += s.Seconds * s.CPULoading
 		into.cpuSquare += s.Seconds * s.CPULoading * s.CPULoading
 		into.threads += s.Seconds * s.Threads
+		into.run += s.Run
+		into.burst += s.Run * s.Burst
 		l.pods[s.Pod] = until
 	}
 }
@@ -170,6 +174,8 @@ func (l *loadings) summary(now time.Time) (Summary, bool) {
 		sums.cpu += s.cpu
 		sums.cpuSquare += s.cpuSquare
 		sums.threads += s.threads
+		sums.run += s.run
+		sums.burst += s.burst
 	})
 	if sums.weight == 0 {
 		return Summary{}, false
@@ -182,8 +188,12 @@ func (l *loadings) summary(now time.Time) (Summary, bool) {
 	} else {
 		variance = 0
 	}
-	return Summary{
+	s := Summary{
 		CPULoading: min(1, mean), Spread: math.Sqrt(variance), Threads: sums.threads / sums.weight,
 		Pods: len(l.pods), Seconds: sums.weight, Minutes: minutes, Number: number, Last: l.last,
-	}, true
+	}
+	if sums.run > 0 {
+		s.Burst = sums.burst / sums.run
+	}
+	return s, true
 }

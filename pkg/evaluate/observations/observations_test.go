@@ -42,10 +42,12 @@ func interval(pods ...usage.Pod) usage.Interval {
 func TestASampleIsTheMeanOverTheTimeOfAPod(t *testing.T) {
 	t.Parallel()
 	brief := seen("a", 0.9)
-	brief.Seconds, brief.Threads = 5, 4
-	got := observations.Samples([]usage.Interval{interval(seen("a", 0.6), seen("b", 0)), interval(brief)})
+	brief.Seconds, brief.Threads, brief.BurstSeconds = 5, 4, 0.02
+	long := seen("a", 0.6)
+	long.BurstSeconds = 0.05
+	got := observations.Samples([]usage.Interval{interval(long, seen("b", 0)), interval(brief)})
 	want := map[string]*observations.Sample{
-		"a": {Pod: "a", Seconds: 15, CPULoading: 0.7, Threads: 2},
+		"a": {Pod: "a", Seconds: 15, CPULoading: 0.7, Threads: 2, Burst: (6*0.05 + 9*0.02) / 15, Run: 15},
 		"b": {Pod: "b", Seconds: 10, CPULoading: 0, Threads: 1},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
@@ -89,13 +91,13 @@ func TestASummaryIsOfTheWindow(t *testing.T) {
 			loading = 0.8
 		}
 		at := noon.Add(time.Duration(minute) * time.Minute)
-		h.Add(fast, at, &observations.Sample{Pod: "a", Seconds: 30, CPULoading: loading, Threads: 2})
-		h.Add(fast, at.Add(time.Second), &observations.Sample{Pod: fmt.Sprintf("b%d", minute/20), Seconds: 30, CPULoading: loading, Threads: 4})
+		h.Add(fast, at, &observations.Sample{Pod: "a", Seconds: 30, CPULoading: loading, Threads: 2, Burst: 0.01 * loading, Run: 10})
+		h.Add(fast, at.Add(time.Second), &observations.Sample{Pod: fmt.Sprintf("b%d", minute/20), Seconds: 30, CPULoading: loading, Threads: 4, Burst: 0.02, Run: 30})
 	}
 	h.Add(fast, noon, &observations.Sample{Pod: "late", Seconds: 1000, CPULoading: 1, Threads: 1}) // came too late to count
 	now := noon.Add(39*time.Minute + 30*time.Second)
 	want := map[observations.Key]observations.Summary{fast: {
-		CPULoading: 0.8, Threads: 3, Pods: 2, Seconds: 15 * 60, Minutes: 15, Number: 30, Last: noon.Add(39*time.Minute + time.Second),
+		CPULoading: 0.8, Threads: 3, Burst: (0.008 + 3*0.02) / 4, Pods: 2, Seconds: 15 * 60, Minutes: 15, Number: 30, Last: noon.Add(39*time.Minute + time.Second),
 	}}
 	if diff := cmp.Diff(want, h.Summaries(now), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 		t.Errorf("unexpected summaries (-want +got):\n%s", diff)

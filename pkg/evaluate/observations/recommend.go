@@ -11,6 +11,10 @@ const (
 	MaxLoadingStep = 0.1
 	// MaxThreadsStep is by which factor a recommended number of threads changes at once.
 	MaxThreadsStep = 2.0
+	// MaxBurstStep is by which factor a burst changes at once at most.
+	MaxBurstStep = 2.0
+	// LeastBurstStep is by which factor it changes at least.
+	LeastBurstStep = 1.25
 
 	// priorSamples is how many samples count as much as what was recommended before them.
 	priorSamples = 10
@@ -44,4 +48,16 @@ func Recommend(before Recommended, s *Summary) Recommended {
 		after.Threads = int(math.Round(min(max(1, then/MaxThreadsStep, then+step), then*MaxThreadsStep, maxThreads)))
 	}
 	return after
+}
+
+// Burst returns the burst to use after another one, given the observed one, in one unit; 0 stands for one that is not known.
+func Burst(before, observed float64) float64 {
+	switch {
+	case before <= 0:
+		return observed
+	case observed <= 0, max(before, observed) < LeastBurstStep*min(before, observed):
+		return before
+	default:
+		return min(max(before/MaxBurstStep, observed), before*MaxBurstStep)
+	}
 }

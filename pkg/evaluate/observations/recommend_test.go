@@ -68,3 +68,30 @@ func TestARecommendationMovesInBoundedStepsAndArrives(t *testing.T) {
 		}
 	})
 }
+
+func TestABurstMovesInBoundedStepsAndArrives(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, observed, want float64 }{
+		"the first one":              {0, 5, 5},
+		"none":                       {0, 0, 0},
+		"none is observed any more":  {5, 0, 5},
+		"less than a quarter longer": {5, 6.2, 5},
+		"less than a quarter off":    {5, 4.1, 5},
+		"longer":                     {5, 8, 8},
+		"no more than twice":         {5, 800, 10},
+		"no less than half":          {5, 0.1, 2.5},
+	} {
+		if got := observations.Burst(c.before, c.observed); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		burst, observed := rapid.Float64Range(1e-3, 1e6).Draw(t, "before"), rapid.Float64Range(1e-3, 1e6).Draw(t, "observed")
+		for range 31 { // 2³⁰ is the ratio of the extremes
+			burst = observations.Burst(burst, observed)
+		}
+		if max(burst, observed) >= observations.LeastBurstStep*min(burst, observed) {
+			t.Errorf("it is %v, and %v was observed", burst, observed)
+		}
+	})
+}

@@ -22,6 +22,9 @@ type Sample struct {
 	// CPULoading is the fraction of its time alone that a thread ran, from 0 to 1, and Threads how many were active at once, at
 	// least 1: means over the time.
 	CPULoading, Threads float64
+	// Burst is for how many seconds a thread computed at a time, a mean over the time that threads ran of which that is known: Run
+	// seconds, 0 if none is.
+	Burst, Run float64
 }
 
 // Samples returns what the intervals of a gauge, which must be valid, say about each pod, by the UIDs of the pods' control
@@ -46,11 +49,18 @@ func Samples(intervals []usage.Interval) map[string]*Sample {
 			s.Seconds += p.Seconds
 			s.CPULoading += min(1, p.CPULoading) * p.Seconds // until the end
 			s.Threads += p.Threads * p.Seconds
+			if p.BurstSeconds > 0 {
+				s.Burst += min(p.BurstSeconds, v.Seconds) * p.Run // until the end
+				s.Run += p.Run
+			}
 		}
 	}
 	for _, s := range samples {
 		s.CPULoading /= s.Seconds
 		s.Threads /= s.Seconds
+		if s.Run > 0 {
+			s.Burst /= s.Run
+		}
 	}
 	return samples
 }

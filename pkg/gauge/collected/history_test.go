@@ -53,7 +53,7 @@ func (k *kept) pass(by time.Duration, pods []usage.Pod, nodes ...string) {
 func slow(uid string) usage.Pod {
 	return usage.Pod{
 		UID: uid, Namespace: "shop", Name: "cart", Seconds: 10, Times: usage.Times{Run: 4, Unseen: 1, Wait: 5, Blocked: 1}, Tasks: 3, Threads: 1.5,
-		Dilation: 2, CPULoading: 0.75, DiskLoading: 0.25, SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(4.5),
+		Dilation: 2, CPULoading: 0.75, DiskLoading: 0.25, BurstSeconds: 0.2, SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(4.5),
 	}
 }
 
@@ -155,6 +155,7 @@ func TestAMinuteHasTheSumsAndTheMeansOfItsIntervals(t *testing.T) {
 	k := newKept()
 	waiting, alone := slow("a"), slow("a")
 	alone.Dilation, alone.CPULoading, alone.DiskLoading, alone.Wait, alone.Run, alone.PressureSeconds = 1, 0.25, 0.5, 0, 2.5, new(0.5)
+	alone.BurstSeconds = 0.46
 	k.pass(30*time.Second, []usage.Pod{waiting}, "worker-1")
 	k.pass(30*time.Second, []usage.Pod{alone, slow("b")}, "worker-1")
 	k.pass(90*time.Second, nil, "worker-1")
@@ -165,12 +166,12 @@ func TestAMinuteHasTheSumsAndTheMeansOfItsIntervals(t *testing.T) {
 		Pods: []usage.Pod{
 			{
 				UID: "a", Namespace: "shop", Name: "cart", Seconds: 60, Times: usage.Times{Run: 3*4 + 3*2.5, Unseen: 6, Wait: 15, Blocked: 6}, Tasks: 3, Threads: 1.5,
-				Dilation: 60.0 / 45, CPULoading: (15*0.75 + 30*0.25) / 45, DiskLoading: (15*0.25 + 30*0.5) / 45,
+				Dilation: 60.0 / 45, CPULoading: (15*0.75 + 30*0.25) / 45, DiskLoading: (15*0.25 + 30*0.5) / 45, BurstSeconds: (4*0.2 + 2.5*0.46) / 6.5,
 				SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(15.0),
 			},
 			{
 				UID: "b", Namespace: "shop", Name: "cart", Seconds: 30, Times: usage.Times{Run: 12, Unseen: 3, Wait: 15, Blocked: 3}, Tasks: 3, Threads: 1.5,
-				Dilation: 2, CPULoading: 0.75, DiskLoading: 0.25, SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(13.5),
+				Dilation: 2, CPULoading: 0.75, DiskLoading: 0.25, BurstSeconds: 0.2, SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(13.5),
 			},
 		},
 	}
@@ -401,7 +402,7 @@ func TestWhateverIsAddedTheReportIsValid(t *testing.T) {
 				cpu := rapid.Float64Range(0, 1).Draw(t, "cpu")
 				p := usage.Pod{
 					UID: fmt.Sprint(uid), Seconds: amount.Draw(t, "pod's seconds"), Tasks: rapid.IntMin(0).Draw(t, "tasks"), Threads: max(1, amount.Draw(t, "threads")),
-					Dilation: max(1, amount.Draw(t, "dilation")), CPULoading: cpu, DiskLoading: 1 - cpu, Times: usage.Times{Run: rapid.Float64Range(0, 100).Draw(t, "run"), Wait: amount.Draw(t, "wait")},
+					Dilation: max(1, amount.Draw(t, "dilation")), CPULoading: cpu, DiskLoading: 1 - cpu, BurstSeconds: min(1e9, amount.Draw(t, "burst")), Times: usage.Times{Run: rapid.Float64Range(0, 100).Draw(t, "run"), Wait: amount.Draw(t, "wait")},
 				}
 				run += p.Run
 				v.Pods = append(v.Pods, p)

@@ -13,6 +13,7 @@ type row struct {
 	// The others are as in [usage.Pod].
 	seconds, run, unseen, wait, throttled, blocked float64
 	threads, dilation, cpuLoading, diskLoading     float64
+	burst                                          float64 // 0 where it is unknown
 	slowed, tasks                                  float64
 	// pressure is one second more than the known value, and 0 where none is known.
 	pressure     float64
@@ -23,6 +24,7 @@ type row struct {
 const (
 	milli = 1e3
 	tenth = 1e4 // of a thousandth
+	micro = 1e6
 )
 
 // most is the largest number that is kept, so that none is too large in these parts, nor a product or a sum. Nodes may lie.
@@ -34,7 +36,7 @@ type field struct {
 }
 
 // fields are the numbers of a row in the order in which they are kept.
-func (r *row) fields() [13]field {
+func (r *row) fields() [14]field {
 	return [...]field{
 		{&r.seconds, milli},
 		{&r.run, milli},
@@ -46,6 +48,7 @@ func (r *row) fields() [13]field {
 		{&r.dilation, tenth},
 		{&r.cpuLoading, tenth},
 		{&r.diskLoading, tenth},
+		{&r.burst, micro},
 		{&r.slowed, milli},
 		{&r.tasks, 1},
 		{&r.pressure, milli},
@@ -87,7 +90,7 @@ func unpack(packed []byte) (rows []row) {
 func newRow(number uint64, p *usage.Pod) row {
 	r := row{
 		pod: number, seconds: p.Seconds, run: p.Run, unseen: p.Unseen, wait: p.Wait, throttled: p.Throttled, blocked: p.Blocked,
-		threads: p.Threads, dilation: p.Dilation, cpuLoading: p.CPULoading, diskLoading: p.DiskLoading, slowed: p.SlowedSeconds,
+		threads: p.Threads, dilation: p.Dilation, cpuLoading: p.CPULoading, diskLoading: p.DiskLoading, burst: p.BurstSeconds, slowed: p.SlowedSeconds,
 		tasks: float64(p.Tasks), slowedBefore: p.SlowedBefore,
 	}
 	if p.PressureSeconds != nil {
@@ -102,7 +105,7 @@ func (r *row) usageOf(pod *identity) usage.Pod {
 	p := usage.Pod{
 		UID: pod.uid, Namespace: pod.namespace, Name: pod.name, Seconds: r.seconds, Tasks: int(r.tasks),
 		Times:   usage.Times{Run: r.run, Unseen: r.unseen, Wait: r.wait, Throttled: r.throttled, Blocked: r.blocked},
-		Threads: max(1, r.threads), Dilation: max(1, r.dilation), CPULoading: cpu, DiskLoading: min(r.diskLoading, 1-cpu),
+		Threads: max(1, r.threads), Dilation: max(1, r.dilation), CPULoading: cpu, DiskLoading: min(r.diskLoading, 1-cpu), BurstSeconds: r.burst,
 		SlowedSeconds: r.slowed, SlowedBefore: r.slowedBefore,
 	}
 	if r.pressure >= 1 {
@@ -126,6 +129,11 @@ func (r *row) add(next *row) {
 	r.threads = mean(r.threads, r.seconds, next.threads, next.seconds)
 	if mine+its > 0 {
 		r.dilation = (r.seconds + next.seconds) / (mine + its)
+	}
+	if r.burst == 0 || next.burst == 0 {
+		r.burst = max(r.burst, next.burst) // the known one
+	} else {
+		r.burst = mean(r.burst, r.run, next.burst, next.run)
 	}
 	r.seconds += next.seconds
 	r.run += next.run

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// MaxBytes is how much memory is kept of all nodes together: an hour of 30,000 pods, or seven minutes of 150,000, at an interval
-	// in ten seconds. A busy pod takes up to 28 bytes of an interval or a minute, and its identity about 230 bytes.
+	// MaxBytes is how much memory is kept of all nodes together: an hour of 30,000 pods, or five minutes of 150,000, at an interval
+	// in ten seconds. A busy pod takes up to 31 bytes of an interval or a minute, and its identity about 230 bytes.
 	MaxBytes = 104 << 20
 	// MaxNodeBytes bounds the memory of one node: twice the memory of an hour of the 1,000 pods that an interval has at most. A
 	// node whose pods are others in each interval loses its own past by that.

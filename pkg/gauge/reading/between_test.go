@@ -65,12 +65,72 @@ func diff(t *testing.T, want, got any) {
 func TestATaskIsRatedByItsTimeWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	was, is := old(7, 5*second, 3*second), old(7, 9*second, 5*second)
-	is.Blocked = second
+	is.Blocked, is.Sleeps = second, 80
 	times := usage.Times{Run: 4, Wait: 2, Blocked: 1}
 	diff(t, usage.Pod{
-		UID: "a", Seconds: 10, Times: times, Tasks: 1, Threads: 1, Dilation: 10.0 / 8, CPULoading: 4.0 / 8, DiskLoading: 1.0 / 8,
+		UID: "a", Seconds: 10, Times: times, Tasks: 1, Threads: 1, Dilation: 10.0 / 8, CPULoading: 4.0 / 8, DiskLoading: 1.0 / 8, BurstSeconds: 0.05,
 		Containers: []usage.Container{{ID: "c", Times: times}},
 	}, compared(t, pod(was), pod(is)))
+}
+
+// slept is a task that slept some number of times.
+func slept(task reading.Task, sleeps int64) reading.Task {
+	task.Sleeps = sleeps
+	return task
+}
+
+func TestABurstIsWhatATaskRunsUntilItSleeps(t *testing.T) {
+	t.Parallel()
+	fresh := slept(old(7, 2*second, 0), 40)
+	fresh.Start = 1005 * second
+	older := slept(old(7, 2*second, 0), 40)
+	older.Start = 999 * second
+	for name, c := range map[string]struct {
+		before, after []reading.Task
+		burst         float64
+	}{
+		"one task":          {[]reading.Task{slept(old(7, second, 0), 100)}, []reading.Task{slept(old(7, 3*second, second), 300)}, 0.01},
+		"others preempt it": {[]reading.Task{slept(old(7, 0, 0), 0)}, []reading.Task{slept(old(7, 3*second, 3*second), 30)}, 0.1},
+		"it never sleeps":   {[]reading.Task{slept(old(7, 0, 0), 5)}, []reading.Task{slept(old(7, 8*second, 2*second), 5)}, 8},
+		"it never ran":      {[]reading.Task{slept(old(7, 0, 0), 5)}, []reading.Task{slept(old(7, 0, second), 50)}, 0},
+		"a thread that often wakes does next to nothing": {
+			[]reading.Task{slept(old(7, 0, 0), 0), slept(old(8, 0, 0), 0)}, []reading.Task{slept(old(7, 4*second, 0), 40), slept(old(8, 10*ms, 0), 1000)}, (4*0.1 + 0.01*1e-5) / 4.01,
+		},
+		"the counts began anew":      {[]reading.Task{slept(old(7, 9*second, 0), 900)}, []reading.Task{slept(old(7, 2*second, 0), 40)}, 0.05},
+		"it came":                    {nil, []reading.Task{fresh}, 0.05},
+		"it came from elsewhere":     {nil, []reading.Task{older}, 0},
+		"its sleeps are unknown":     {[]reading.Task{slept(old(7, 0, 0), reading.UnknownSleeps)}, []reading.Task{slept(old(7, 2*second, 0), 40)}, 0},
+		"its sleeps are unknown now": {[]reading.Task{slept(old(7, 0, 0), 40)}, []reading.Task{slept(old(7, 2*second, 0), reading.UnknownSleeps)}, 0},
+	} {
+		if got := compared(t, pod(c.before...), pod(c.after...)).BurstSeconds; math.Abs(got-c.burst) > 1e-9 {
+			t.Errorf("%s: bursts of %v s, want %v", name, got, c.burst)
+		}
+	}
+}
+
+// The parent starts a child for each of 100 bursts of 50 ms, waits for it, and rests.
+func TestTheBurstsOfShortLivedChildrenAreCountedByTheirParent(t *testing.T) {
+	t.Parallel()
+	child := func(run time.Duration, sleeps int64) reading.Task {
+		return reading.Task{ID: 8, Parent: 7, Start: 1009 * second, Run: run, Sleeps: sleeps, CPU: 1}
+	}
+	for name, c := range map[string]struct {
+		after  []reading.Task
+		before int64
+		burst  float64
+	}{
+		"no child was met":               {[]reading.Task{slept(old(7, ms, 0), 200)}, 0, 0.05},
+		"a child was met":                {[]reading.Task{slept(old(7, ms, 0), 200), child(10*ms, 0)}, 0, 0.05},
+		"the child sleeps as often":      {[]reading.Task{slept(old(7, ms, 0), 200), child(50*ms, 2)}, 0, 0.025},
+		"the parent's are unknown":       {[]reading.Task{slept(old(7, ms, 0), 200)}, reading.UnknownSleeps, 0},
+		"the parent waits for the first": {[]reading.Task{slept(old(7, ms, 0), 1)}, 0, 5},
+	} {
+		was, is := pod(slept(old(7, 0, 0), c.before)), pod(c.after...)
+		was.Usage, is.Usage = 0, 5*second
+		if got := compared(t, was, is).BurstSeconds; math.Abs(got/max(c.burst, 1e-9)-1) > 0.02 && got != c.burst {
+			t.Errorf("%s: bursts of %v s, want %v", name, got, c.burst)
+		}
+	}
 }
 
 func TestTheNodeIsBetweenReadings(t *testing.T) {

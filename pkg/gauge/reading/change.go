@@ -11,6 +11,9 @@ import (
 type item struct {
 	there, run, wait, throttled, blocked float64
 
+	// bursts is how often the task computed until it slept, at least 1; 0 where that is unknown.
+	bursts float64
+
 	id, parent int
 	// came reports whether it began in the interval.
 	came bool
@@ -136,10 +139,25 @@ func (c *comparison) task(now *Task) item {
 		// It is older than the interval and was elsewhere: the account of its group gives the part of its times that is from this
 		// interval.
 	}
+	i.bursts = c.bursts(now)
 	i.run = bound(i.run, i.there)
 	i.wait = bound(i.wait, 2*i.there) // a wait that ends in an interval may have begun in the one before
 	i.blocked = bound(i.blocked, i.there-i.run)
 	return i
+}
+
+// bursts returns how often a task computed until it slept. One that did not sleep is in the midst of a burst.
+func (c *comparison) bursts(now *Task) float64 {
+	before := int64(0)
+	if was := c.earlier[now.ID]; was != nil && was.Start == now.Start {
+		before = was.Sleeps
+	} else if now.Start < c.before.Uptime {
+		return 0
+	}
+	if before == UnknownSleeps || now.Sleeps == UnknownSleeps {
+		return 0
+	}
+	return max(1, float64(counted(before, now.Sleeps)))
 }
 
 // bound returns a value within 0 and a limit, 0 if the limit is below it.

@@ -19,6 +19,10 @@
 // in the other: over several the sums are right, and in one the waiting of a task may be wrong by the length of one wait. That
 // matters to the dilation of a task that almost never runs; longer intervals are the remedy.
 //
+// How long a task computes at a time is what it ran, over how often it then slept: its voluntary context switches, by /proc/ID/sched.
+// The number in schedstat is no measure of it: it counts a task again after each time that another one preempted it. What never
+// sleeps counts with all that it ran in the interval.
+//
 // How long tasks waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]; elsewhere it
 // is 0, and the interval says so.
 //
@@ -33,5 +37,6 @@
 // In that first interval, and in pods that run other tasks as well, it is the pressure stall time beyond the waiting of the
 // other tasks, and at least the time that the limit held them back, which can be far off on several processors. Wait has none of
 // that. Where the kernel keeps no such information it is taken as zero, and Dilation and CPULoading are too low. Of children of
-// one parent that run at the same time it counts too few, and it misses the time for which children were blocked.
+// one parent that run at the same time it counts too few, and it misses the time for which children were blocked. How long the chain
+// computes at a time is by the sleeps of the parent, two for each child, and of the children that a reading met.
 package reading

@@ -110,6 +110,23 @@ func (t *Task) stat(text []byte) error {
 	return nil
 }
 
+// sleeps returns the number of voluntary context switches in the text of /proc/ID/sched. Its first line has the command, which may
+// hold anything: the count is in the last line that begins with its name.
+func sleeps(text []byte) (int64, error) {
+	at := bytes.LastIndex(text, []byte("\nnr_voluntary_switches "))
+	if at < 0 {
+		return UnknownSleeps, wrong(1, "has no line that begins with nr_voluntary_switches")
+	}
+	first, _ := nextLine(text[at+1:])
+	_, value := field(first)
+	_, value = field(value) // a colon
+	n, ok := number(value, math.MaxInt64)
+	if !ok {
+		return UnknownSleeps, wrong(2+bytes.Count(text[:at], []byte("\n")), "%.80q does not end in a count", first)
+	}
+	return n, nil
+}
+
 // isPause reports whether a command is one that images of sandboxes run: that of Kubernetes, which most others repackage, is pause,
 // and that of OpenShift pod.
 func isPause(command []byte) bool { return string(command) == "pause" || string(command) == "pod" }

@@ -52,6 +52,15 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
+func FuzzSched(f *testing.F) {
+	f.Add([]byte("a (7, #threads: 1)\n---\nnr_voluntary_switches                        :                  102\nnr_involuntary_switches : 23\n"))
+	f.Add([]byte("\nnr_voluntary_switches : 9223372036854775808"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		n, err := sleeps(text)
+		return []time.Duration{max(0, time.Duration(n))}, err
+	})
+}
+
 func FuzzCPUStat(f *testing.F) {
 	f.Add([]byte("usage_usec 5000000\nuser_usec 1\nnr_throttled 3\nthrottled_usec 700000\n"))
 	f.Add([]byte("nr_periods 1\nnr_throttled 1\nthrottled_time 77\n"))

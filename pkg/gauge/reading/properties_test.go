@@ -46,7 +46,8 @@ func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 					Start: rapid.SampledFrom([]time.Duration{0, second, 1001 * second, 1005 * second, 2000 * second}).Draw(t, "start"),
 					Seen:  time.Duration(rapid.Int64Range(0, int64(100*ms)).Draw(t, "seen")),
 					Run:   anyTime(t, "run"), Wait: anyTime(t, "wait"), Blocked: anyTime(t, "blocked"), Slices: 1,
-					Pause: rapid.Bool().Draw(t, "pause"),
+					Sleeps: rapid.SampledFrom([]int64{reading.UnknownSleeps, 0, 1, 1000, math.MaxInt64}).Draw(t, "sleeps"),
+					Pause:  rapid.Bool().Draw(t, "pause"),
 				})
 			}
 			pod.Groups = append(pod.Groups, group)
@@ -83,6 +84,9 @@ func TestWhateverTheReadingsTheIntervalIsValidAndItsSumsAreRight(t *testing.T) {
 				if pair[0] > pair[1]+rounding(pair[1]) {
 					t.Errorf("the containers of pod %s have %v of %s, the pod has %v", pod.UID, pair[0], name, pair[1])
 				}
+			}
+			if most := interval.Seconds + 0.1; pod.BurstSeconds > most+rounding(most) { // tasks are read up to 0.1 s later
+				t.Errorf("pod %s computes for %v s at a time in an interval of %v", pod.UID, pod.BurstSeconds, interval.Seconds)
 			}
 			if pod.Seconds > interval.Seconds {
 				t.Errorf("pod %s was observed for %v s of %v", pod.UID, pod.Seconds, interval.Seconds)

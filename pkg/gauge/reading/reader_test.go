@@ -18,7 +18,7 @@ const uid = "0a1b2c3d-1111-2222-3333-444455556666"
 // thread is what node.task writes.
 func thread(id int, run, wait time.Duration, slices int64) reading.Task {
 	return reading.Task{
-		ID: id, Parent: 1, Start: 100 * time.Second, Run: run, Wait: wait, Blocked: 250 * time.Millisecond, Slices: slices, CPU: 1,
+		ID: id, Parent: 1, Start: 100 * time.Second, Run: run, Wait: wait, Blocked: 250 * time.Millisecond, Slices: slices, Sleeps: sleeps, CPU: 1,
 	}
 }
 
@@ -227,6 +227,7 @@ func TestATaskThatRanIsReadAnewAndOneThatDidNotIsNot(t *testing.T) {
 	n.task(11, "2 2 4")
 	// Were it read, it would be an error.
 	n.write("proc/12/stat", "")
+	n.write("proc/12/sched", "")
 	for range 2 {
 		got, err := r.Read()
 		if err != nil {
@@ -236,6 +237,32 @@ func TestATaskThatRanIsReadAnewAndOneThatDidNotIsNot(t *testing.T) {
 		if diff := cmp.Diff(want, got.Pods[0].Groups[0].Tasks); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+func TestWhereTheKernelDoesNotCountSleepsTheyAreUnknown(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.write("cgroup/cgroup.controllers", "cpu\n")
+	n.write("cgroup/kubepods/pod"+uid+"/abc/cgroup.threads", "11\n")
+	n.task(11, "1 2 3")
+	n.remove("proc/11/sched")
+	want := thread(11, 1, 2, 3)
+	want.Sleeps = reading.UnknownSleeps
+	if diff := cmp.Diff([]reading.Task{want}, read(t, n).Pods[0].Groups[0].Tasks); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A task may have any name of up to 15 bytes.
+func TestACommandIsNoNumberOfSleeps(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.write("cgroup/cgroup.controllers", "cpu\n")
+	n.write("cgroup/kubepods/pod"+uid+"/abc/cgroup.threads", "11\n")
+	n.taskOf("a\nnr_voluntary_switches : 9\n", 11, "1 2 3")
+	if got := read(t, n).Pods[0].Groups[0].Tasks[0].Sleeps; got != sleeps {
+		t.Errorf("it slept %d times, want %d", got, sleeps)
 	}
 }
 
@@ -263,6 +290,8 @@ func TestWhatCannotBeReadIsNamedByFileAndLine(t *testing.T) {
 		"proc/11/stat:1: ":      func(n node) { n.write("proc/11/stat", "11 no command\n") },
 		"proc/11/stat:2: ":      func(n node) { n.write("proc/11/stat", "11 (a\nb) S 1\n") },
 		"proc/11/schedstat: is not there: want a kernel with CONFIG_SCHED_INFO": func(n node) { n.remove("proc/11/schedstat") },
+		"proc/11/sched:1: has no line that begins":                              func(n node) { n.write("proc/11/sched", "nr_voluntary_switches\n") },
+		"proc/11/sched:2: ":                          func(n node) { n.write("proc/11/sched", "a\nnr_voluntary_switches : -1\n") },
 		"proc/stat:1: column 4":                      func(n node) { n.write("proc/stat", "cpu 1 2 x\ncpu0 1\n") },
 		"proc/uptime:1: ":                            func(n node) { n.write("proc/uptime", "soon\n") },
 		"abc/cgroup.threads:2: \"x\"":                func(n node) { n.write("cgroup/kubepods/pod1/abc/cgroup.threads", "11\nx\n") },

@@ -5,6 +5,9 @@ import "time"
 // Unknown is the value of a counter that the kernel does not keep.
 const Unknown time.Duration = -1
 
+// UnknownSleeps is the number of sleeps of a task where the kernel does not count them.
+const UnknownSleeps int64 = -1
+
 // Reading is the kernel's account of a node at a moment. All counters began at some time in the past.
 type Reading struct {
 	// At has a monotonic clock reading, unless it was made up.
@@ -71,8 +74,9 @@ type Task struct {
 	Seen time.Duration
 	// Run is how long it ran, Wait how long it could have but did not, Blocked how long it waited for block I/O.
 	Run, Wait, Blocked time.Duration
-	// Slices is how often it began to run.
-	Slices int64
+	// Slices is how often it began to run, and Sleeps how often it stopped by itself, to wait for anything but a processor: its
+	// voluntary context switches. Sleeps is [UnknownSleeps] where the kernel does not count them.
+	Slices, Sleeps int64
 	// CPU is the number of the processor that it ran on last.
 	CPU int
 	// Pause reports whether its command is that of a sandbox, the container that holds a pod's namespaces.

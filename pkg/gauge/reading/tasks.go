@@ -66,7 +66,7 @@ func (r *Reader) list(path string) error {
 }
 
 // task reads a task. /proc/ID is there for threads as well, though no listing shows it. What did not run since the last reading
-// has changed in nothing, which saves the longer of its files.
+// has changed in nothing, which saves the longer ones of its files.
 func (r *Reader) task(id int) (task Task, err error) {
 	task.Seen = r.Now().Sub(r.began)
 	path := r.file(id, "schedstat")
@@ -88,7 +88,26 @@ func (r *Reader) task(id int) (task Task, err error) {
 	if r.buffer, err = readRecord(path, r.buffer); err != nil {
 		return task, err
 	}
-	return task, named(path, task.stat(r.buffer))
+	if err := task.stat(r.buffer); err != nil {
+		return task, named(path, err)
+	}
+	task.Sleeps, err = r.sleeps(id)
+	return task, err
+}
+
+// sleeps returns how often a task slept. Its file is there unless the kernel is older than 6.15 and without CONFIG_SCHED_DEBUG.
+// /proc/ID/status has the count of each kernel, but also the supplementary groups of the task, which can be 65,536.
+func (r *Reader) sleeps(id int) (int64, error) {
+	path := r.file(id, "sched")
+	var err error
+	if r.buffer, err = readRecord(path, r.buffer); gone(err) {
+		return UnknownSleeps, nil
+	}
+	if err != nil {
+		return UnknownSleeps, err
+	}
+	n, err := sleeps(r.buffer)
+	return n, named(path, err)
 }
 
 // file returns the path of a file of a task.

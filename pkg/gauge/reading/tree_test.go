@@ -44,9 +44,23 @@ func (n node) task(id int, schedstat string) { n.taskOf("a) R 1 (\nb", id, sched
 func (n node) taskOf(command string, id int, schedstat string) {
 	n.tb.Helper()
 	n.write(fmt.Sprintf("proc/%d/schedstat", id), schedstat+"\n")
+	n.write(fmt.Sprintf("proc/%d/sched", id), fmt.Sprintf(sched, command, id, sleeps))
 	fields := strings.Fields("1 7 7 0 -1 4194304 105 0 0 0 0 0 0 0 20 0 1 0 10000 3133440 390 18446744073709551615 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 0 25 0 0 1 1 1 1 1 1 1 0")
 	n.write(fmt.Sprintf("proc/%d/stat", id), fmt.Sprintf("%d (%s) S %s\n", id, command, strings.Join(fields, " ")))
 }
+
+// sleeps is how often each task slept that node.task writes.
+const sleeps = 2
+
+// sched is what /proc says of a task's scheduling, in part, with a format for its command, id and sleeps.
+const sched = `%s (%d, #threads: 1)
+-------------------------------------------------------------------
+se.exec_start                                :     258183883.483301
+nr_switches                                  :                  125
+nr_voluntary_switches                        :                  %d
+nr_involuntary_switches                      :                   23
+policy                                       :                    0
+`
 
 func (n node) reader() *reading.Reader {
 	return &reading.Reader{Proc: filepath.Join(n.root, "proc"), Cgroup: filepath.Join(n.root, "cgroup"), Now: func() time.Time { return noon }}

@@ -33,17 +33,20 @@ func withUnseen(items []item, gone []*Task, pod *usage.Pod, of evidence) []item 
 		chain.throttled = bound(unseenWaiting(items, gone, pod, of.left), room-chain.run-met.active())
 	}
 	chain.join(&met)
+	sleeps := 0.0 // of parents
 	kept := stayed[:0]
 	for i := range stayed {
 		const rounding = 1.02
 		if task := &stayed[i]; parents[task.id] && (polled || chain.active()+task.active() <= rounding*room) {
 			chain.join(task)
+			sleeps += task.bursts
 			continue
 		}
 		kept = append(kept, stayed[i])
 	}
 	chain.run = bound(chain.run/lanes, chain.there)
 	chain.wait, chain.throttled, chain.blocked = chain.wait/lanes, chain.throttled/lanes, chain.blocked/lanes
+	chain.bursts = chainBursts(sleeps/lanes, &met, pod.Unseen/lanes)
 	if polled {
 		// A parent may wait while its child runs, which holds nothing up. The chain waits when it is stalled.
 		chain.wait, chain.throttled = bound(of.stalled, chain.there-chain.run), 0
@@ -52,6 +55,20 @@ func withUnseen(items []item, gone []*Task, pod *usage.Pod, of evidence) []item 
 		kept = append(kept, chain)
 	}
 	return kept
+}
+
+// chainBursts returns how often a chain computed until all of it slept, given the sleeps of its parents, 0 if these are unknown, for
+// how long its children ran, and those of them that a reading met. A parent sleeps once while a child runs, when the chain does not,
+// and once until it has more to do. All children are taken to sleep as often as those that were met, for as long as they run.
+func chainBursts(parents float64, met *item, children float64) float64 {
+	if parents == 0 {
+		return 0
+	}
+	bursts := parents / 2
+	if met.run > 0 {
+		bursts += met.bursts * children / met.run
+	}
+	return max(1, bursts)
 }
 
 // busyBesides returns for how long the tasks that stayed ran, but for parents.
@@ -81,6 +98,7 @@ func families(items []item, gone []*Task) (stayed []item, met item, parents map[
 		if task.came && here[task.parent] {
 			parents[task.parent] = true
 			met.join(task)
+			met.bursts += max(0, task.bursts-1) // while it is met, it is in the midst of one
 			continue
 		}
 		stayed = append(stayed, *task)
@@ -94,7 +112,7 @@ func families(items []item, gone []*Task) (stayed []item, met item, parents map[
 	return stayed, met, parents
 }
 
-// join adds what another task did.
+// join adds the times of another task.
 func (i *item) join(other *item) {
 	i.run += other.run
 	i.wait += other.wait

@@ -64,6 +64,7 @@ func anyReport(t *rapid.T) usage.Report {
 			p := usage.Pod{
 				UID: fmt.Sprintf("uid-%d", k), Seconds: amount.Draw(t, "pod's seconds"), Times: times(), Tasks: rapid.IntRange(0, 99).Draw(t, "tasks"),
 				Threads: rapid.Float64Range(1, 99).Draw(t, "threads"), Dilation: rapid.Float64Range(1, 99).Draw(t, "dilation"), CPULoading: cpu, DiskLoading: (1 - cpu) / 2,
+				BurstSeconds:  rapid.Float64Range(0, 99).Draw(t, "burst"),
 				SlowedSeconds: amount.Draw(t, "slowed"), SlowedBefore: rapid.Bool().Draw(t, "before"),
 			}
 			if rapid.Bool().Draw(t, "known") {

@@ -24,8 +24,8 @@ const (
 	maxAmount = 1e15
 )
 
-// maxSlowedSeconds is longer than any gauge runs: thirty years.
-const maxSlowedSeconds = 1e9
+// maxLifetime is longer than any gauge runs, in seconds: thirty years.
+const maxLifetime = 1e9
 
 // Validate returns an error that names the first field whose value no manager answers.
 func (c *Collection) Validate() error {
@@ -162,8 +162,11 @@ func (p *Pod) validateDoings() error {
 	if err != nil {
 		return err
 	}
-	if !(p.SlowedSeconds >= 0 && p.SlowedSeconds <= maxSlowedSeconds) {
-		return fmt.Errorf("slowedSeconds: %v is not from 0 to %v", p.SlowedSeconds, maxSlowedSeconds)
+	if !(p.SlowedSeconds >= 0 && p.SlowedSeconds <= maxLifetime) {
+		return fmt.Errorf("slowedSeconds: %v is not from 0 to %v", p.SlowedSeconds, maxLifetime)
+	}
+	if !(p.BurstSeconds >= 0 && p.BurstSeconds <= maxLifetime) {
+		return fmt.Errorf("burstSeconds: %v is not from 0 to %v", p.BurstSeconds, maxLifetime)
 	}
 	const rounding = 1e-6
 	if sum := p.CPULoading + p.DiskLoading; sum > 1+rounding {

@@ -55,6 +55,10 @@ type Pod struct {
 	Dilation    float64 `json:"dilation"`
 	CPULoading  float64 `json:"cpuLoading"`
 	DiskLoading float64 `json:"diskLoading"`
+	// BurstSeconds is for how long a task ran at a time before it waited for anything but a processor: the mean over the tasks,
+	// weighted by how long they ran. One that never did counts with all that it ran in the interval. Absent where none ran or the
+	// kernel does not count that, and from gauges before version 0.4.
+	BurstSeconds float64 `json:"burstSeconds,omitempty"`
 	// SlowedSeconds is for how long, up to the end of the interval, every interval had a dilation of at least [Slowed], also
 	// those that the gauge no longer keeps; 0 if this one has not. SlowedBefore reports whether the pod was like that when
 	// the gauge saw it first, so that it may be longer.
