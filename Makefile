@@ -382,6 +382,10 @@ perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick, ARGS=
 demo-nodes: build experiments $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
 	$(TOOLS)/demonodes $(ARGS)
 
+.PHONY: compare-nodes
+compare-nodes: node-packages build experiments $(TOOLS)/cluster $(TOOLS)/trimaran ## Compare Loadline with other schedulers by real programs on real nodes; needs root and a quiet machine, takes half an hour (ARGS='--batches 2')
+	$(TOOLS)/comparenodes --trimaran $(TOOLS)/trimaran $(ARGS)
+
 # The emulator that the kernel lab boots kernels in, and what builds the program that runs there.
 LAB_PACKAGES := qemu-system-x86 gcc libc6-dev
 

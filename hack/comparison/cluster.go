@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/loadwatcher"
 	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/hack/scenario"
 )
@@ -103,7 +104,7 @@ type placing struct {
 	judge     *Judge
 	suffix    string // of the names of pods: what plays the kubelet may delete a pod of an earlier run by its name, late
 	process   *local.Process
-	watcher   *loadWatcher
+	watcher   *loadwatcher.Server
 }
 
 // Place has the scheduler place pods.
@@ -220,13 +221,13 @@ func (p *placing) startWatching(ctx context.Context, at Placement) error {
 		if err := p.stop(); err != nil {
 			return err
 		}
-		if p.watcher, err = startLoadWatcher(ctx, percent, starting); err != nil {
+		if p.watcher, err = loadwatcher.Start(ctx, percent, starting); err != nil {
 			return err
 		}
-		if err := p.run(ctx, os.Expand(p.scheduler.Profiles, func(string) string { return p.watcher.address })); err != nil {
+		if err := p.run(ctx, os.Expand(p.scheduler.Profiles, func(string) string { return p.watcher.Address })); err != nil {
 			return err
 		}
-		if err := p.watcher.await(ctx); !errors.Is(err, errTooLate) {
+		if err := p.watcher.Await(ctx); !errors.Is(err, loadwatcher.ErrTooLate) {
 			return err
 		}
 	}
@@ -252,7 +253,7 @@ func (p *placing) stop() (err error) {
 		err = p.process.Stop()
 	}
 	if p.watcher != nil {
-		err = errors.Join(err, p.watcher.server.Close())
+		err = errors.Join(err, p.watcher.Close())
 	}
 	p.process, p.watcher = nil, nil
 	return err

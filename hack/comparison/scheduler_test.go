@@ -1,15 +1,10 @@
 package comparison
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/hack/scenario"
@@ -65,7 +60,7 @@ func TestAWrongSchedulerIsRefused(t *testing.T) {
 }
 
 // One core, two pods that always run on it: each does half of what it would alone, and together they keep it busy.
-func TestALoadWatcherAnswersWithUtilizations(t *testing.T) {
+func TestUtilizationsAreThoseOfPodsThatAreSlowedDown(t *testing.T) {
 	t.Parallel()
 	a := busy("a", 100)
 	percent, err := NewJudge(cluster(2, a, a)).utilizations(Placement{0, 0})
@@ -74,53 +69,6 @@ func TestALoadWatcherAnswersWithUtilizations(t *testing.T) {
 	}
 	if percent["node-0"] < 99 || percent["node-0"] > 100 || percent["node-1"] != 0 {
 		t.Errorf("utilizations are %v", percent)
-	}
-	w, err := startLoadWatcher(t.Context(), percent, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.server.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.address+"/watcher", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer struct {
-		Window struct{ Start, End int64 }
-		Data   struct {
-			NodeMetricsMap map[string]struct {
-				Metrics []struct {
-					Type, Operator string
-					Value          float64
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		t.Fatal(err)
-	}
-	metrics := answer.Data.NodeMetricsMap["node-0"].Metrics
-	if len(metrics) != 1 || metrics[0].Type != "CPU" || metrics[0].Operator != "AVG" || metrics[0].Value != percent["node-0"] {
-		t.Errorf("got %s", body)
-	}
-	if answer.Window.End-60 != w.settled.Unix() {
-		t.Errorf("the window ends at %d, and pods that are there until %d are measured", answer.Window.End, w.settled.Unix())
-	}
-}
-
-func TestASchedulerThatStartsTooLateIsToldApart(t *testing.T) {
-	t.Parallel()
-	w := &loadWatcher{settled: time.Now().Add(-time.Second)}
-	if err := w.await(t.Context()); !errors.Is(err, errTooLate) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -23,8 +23,11 @@ func predict(mix []mixes.Row) ([]float64, error) {
 		observed := min(1, r.Together.Computed/r.Together.Own)
 		d := loading.Demand{Loading: observed, Pressure: observed, Threads: r.Threads, Burst: r.Burst / 1000}
 		share := loading.Share{Weight: float64(r.Weight), Burst: d.Burst}
-		if r.Limit > 0 {
-			share.Limit = d.Within(float64(r.Limit) / 1000)
+		switch limit := float64(r.Limit) / 1000; {
+		case r.Spare > 0: // what is saved makes up for most bursts
+			share.Limit = limit
+		case limit > 0:
+			share = share.Under(limit, d)
 		}
 		vectors, sharing.Shares = append(vectors, loading.Vector{d}), append(sharing.Shares, share)
 	}

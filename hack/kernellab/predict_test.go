@@ -19,9 +19,9 @@ var tables = filepath.Join("..", "..", "test", "testdata", "kernellab")
 func TestTheModelIsAsFarFromEachKernelAsItsPageSays(t *testing.T) {
 	t.Parallel()
 	for name, bound := range map[string]struct{ mean, worst float64 }{
-		"6.1.csv":  {0.027, 0.29},
-		"6.12.csv": {0.017, 0.23},
-		"7.3.csv":  {0.019, 0.26},
+		"6.1.csv":  {0.024, 0.29},
+		"6.12.csv": {0.014, 0.16},
+		"7.3.csv":  {0.016, 0.26},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

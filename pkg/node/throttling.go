@@ -6,24 +6,24 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// holdBack makes of the limits of pods whose bursts are known what holds on average: see [contention.Demand.Within].
+// holdBack makes quotas of the limits of pods whose bursts are known: see [loading.Share.Under].
 func holdBack(vectors []loading.Vector, cpu int, shares []loading.Share) {
 	type held struct {
 		demand loading.Demand
 		limit  float64
 	}
-	known := map[held]float64{} // replicas are alike
+	known := map[held]loading.Share{} // replicas are alike
 	for j, v := range vectors {
 		if cpu >= len(v) || v[cpu].Burst == 0 || shares[j].Limit == 0 {
 			continue
 		}
 		of := held{v[cpu], shares[j].Limit}
-		within, is := known[of]
+		under, is := known[of]
 		if !is {
-			within = of.demand.Within(of.limit)
-			known[of] = within
+			under = loading.Share{}.Under(of.limit, of.demand)
+			known[of] = under
 		}
-		shares[j].Limit = within
+		shares[j].Limit, shares[j].Quota = under.Limit, under.Quota
 	}
 }
 

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -29,16 +27,11 @@ func (s *session) declareProfiles(ctx context.Context) error {
 		return err
 	}
 	for _, name := range paperKinds() {
-		p := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: start.Namespace, Name: name}, Spec: v1alpha1.WorkloadProfileSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{start.JobLabel: name}},
-		}}
+		var demands []v1alpha1.ResourceDemand
 		for _, c := range s.known.Vectors[name] {
-			p.Spec.Resources = append(p.Spec.Resources, v1alpha1.ResourceDemand{Name: c.Resource, Loading: fraction(c.Loading), Pressure: fraction(c.Pressure)})
+			demands = append(demands, v1alpha1.ResourceDemand{Name: c.Resource, Loading: start.Fraction(c.Loading), Pressure: start.Fraction(c.Pressure)})
 		}
-		if err := s.Create(ctx, p); err != nil {
-			return err
-		}
-		if err := s.AwaitCondition(ctx, p, v1alpha1.ConditionReady, func() []metav1.Condition { return p.Status.Conditions }); err != nil {
+		if err := s.Declare(ctx, name, demands...); err != nil {
 			return err
 		}
 	}
@@ -46,11 +39,6 @@ func (s *session) declareProfiles(ctx context.Context) error {
 }
 
 func paperKinds() []string { return []string{"cpu", "io"} }
-
-// fraction writes a loading as manifests have it.
-func fraction(f float64) *resource.Quantity {
-	return new(resource.MustParse(strconv.FormatFloat(f, 'f', 3, 64)))
-}
 
 func (s *session) removeProfiles(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)

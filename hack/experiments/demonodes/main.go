@@ -139,7 +139,7 @@ func demonstrate(ctx context.Context, o *options) (err error) {
 		return err
 	}
 	if !slices.Equal(o.only, []string{partCompare}) { // all that it needs is in files
-		if s.Session, err = start.Begin(ctx, o.io, s.log); err != nil {
+		if s.Session, err = start.Begin(ctx, o.io, start.Restricted, s.log); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.End(ctx)) }()

@@ -157,7 +157,7 @@ func (m mix) predict(bursts bool) ([]float64, error) {
 		if bursts {
 			d.Burst, share.Burst = p.burst, p.burst
 			if p.limit > 0 {
-				share.Limit = d.Within(p.limit)
+				share = share.Under(p.limit, d)
 			}
 		}
 		vectors, sharing.Shares = append(vectors, loading.Vector{d}), append(sharing.Shares, share)

@@ -93,16 +93,17 @@ func (s *Session) RunPods(ctx context.Context, pods []*corev1.Pod) ([]string, er
 	err := group.Wait()
 	var messages []string
 	if err == nil {
-		messages, err = s.awaitPods(ctx, pods)
+		messages, err = s.AwaitEnded(ctx, pods)
 	}
+	var removing errgroup.Group
 	for _, pod := range pods {
-		err = errors.Join(err, s.Remove(context.WithoutCancel(ctx), pod))
+		removing.Go(func() error { return s.Remove(context.WithoutCancel(ctx), pod) })
 	}
-	return messages, err
+	return messages, errors.Join(err, removing.Wait())
 }
 
-// awaitPods waits until all pods have ended well, or one has not.
-func (s *Session) awaitPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
+// AwaitEnded waits until all pods have ended well, or one has not, and returns the last word of each.
+func (s *Session) AwaitEnded(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
 	ended := map[string]string{}
 	var failed error
 	_, err := local.AwaitPods(ctx, s, Namespace, func(all map[string]*corev1.Pod) bool {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/clientcmd"
@@ -50,12 +51,23 @@ type Session struct {
 	Log       *report.Progress
 	Device    job.Device
 	cluster   *localCluster
+	security  PodSecurity
 	installed bool // Loadline, here
 }
 
-// Begin finds or starts the cluster, with Loadline and what the jobs of a device need.
-func Begin(ctx context.Context, device job.Standard, log *report.Progress) (s *Session, err error) {
-	s = &Session{Log: log, Device: job.Device{Job: device}}
+// PodSecurity is a level of the Pod Security Standards.
+type PodSecurity string
+
+// The levels of pods as [Template] makes them, and of those that see folders of the machine.
+const (
+	Restricted PodSecurity = "restricted"
+	Privileged PodSecurity = "privileged"
+)
+
+// Begin finds or starts the cluster, with Loadline and what the jobs of a device need. Pods must keep to a level of the Pod Security
+// Standards.
+func Begin(ctx context.Context, device job.Standard, security PodSecurity, log *report.Progress) (s *Session, err error) {
+	s = &Session{Log: log, Device: job.Device{Job: device}, security: security}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.End(ctx))
@@ -72,6 +84,7 @@ func Begin(ctx context.Context, device job.Standard, log *report.Progress) (s *S
 	if err != nil {
 		return s, err
 	}
+	config.QPS, config.Burst = 100, 100 // pods of an experiment come without delay
 	if s.WithWatch, err = local.NewClient(config); err != nil {
 		return s, err
 	}
@@ -102,13 +115,18 @@ func (s *Session) prepare(ctx context.Context) error {
 	if err := s.clear(ctx); err != nil { // what an earlier run has left
 		return err
 	}
-	err = s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: Namespace, Labels: map[string]string{"pod-security.kubernetes.Device.Job/enforce": "restricted"},
-	}})
+	err = s.Create(ctx, s.namespace())
 	if err != nil || s.Device.Job != job.Network {
 		return err
 	}
 	return s.startSink(ctx)
+}
+
+// namespace is where the jobs run.
+func (s *Session) namespace() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: Namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": string(s.security)},
+	}}
 }
 
 // startSink runs the service that jobs send to over the network, on a node without jobs.
@@ -128,6 +146,34 @@ func (s *Session) startSink(ctx context.Context) error {
 	s.Device.Peer = net.JoinHostPort(pod.Status.PodIP, port)
 	s.Device.Service = 8 * probe.NetworkUnit * time.Microsecond / megabits
 	return nil
+}
+
+// Load makes an image of each of the programs, by their paths below bin, on all nodes.
+func (s *Session) Load(ctx context.Context, programs ...string) error {
+	return s.cluster.load(ctx, programs...)
+}
+
+// Kubeconfig is the path of the cluster's.
+func (s *Session) Kubeconfig() string { return s.cluster.kubeconfig }
+
+// Root is the root folder of the repository.
+func (s *Session) Root() string { return s.cluster.root }
+
+// Declare makes a profile of the jobs of a kind, and waits until it is ready.
+func (s *Session) Declare(ctx context.Context, kind string, demands ...v1alpha1.ResourceDemand) error {
+	p := &v1alpha1.WorkloadProfile{
+		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: kind},
+		Spec:       v1alpha1.WorkloadProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{JobLabel: kind}}, Resources: demands},
+	}
+	if err := s.Create(ctx, p); err != nil {
+		return err
+	}
+	return s.AwaitCondition(ctx, p, v1alpha1.ConditionReady, func() []metav1.Condition { return p.Status.Conditions })
+}
+
+// Fraction writes a loading as manifests have it.
+func Fraction(f float64) *resource.Quantity {
+	return new(resource.MustParse(strconv.FormatFloat(f, 'f', 3, 64)))
 }
 
 func (s *Session) install(ctx context.Context) error {

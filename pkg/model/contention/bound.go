@@ -5,6 +5,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/gps"
 	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/wakeup"
 )
 
 // BoundSharing returns bounds from above on the dilations of jobs that share one resource by weights and limits, as
@@ -59,6 +60,9 @@ func (w *worst) dilation(j int, v loading.Vector) float64 {
 		}
 		slower := slowest(v, i)
 		response += d.Loading*(slower-1) + max(d.Loading, d.EffectiveSensitivity())*slower*w.wait(j, i, d)
+		if i == w.sharing.Resource {
+			response += d.Loading * wakeup.Longest(w.servers[i], d.Loading, d.Burst)
+		}
 	}
 	return max(1, response/w.neutral(j, v))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/wakeup"
 )
 
 // Ceiling bounds from above how much the jobs of a node can be dilated. It takes O(m) time per job, where a solution
@@ -14,7 +15,7 @@ import (
 // them there than a random visit does: by the recursion of exact MVA, Q_i(S) = Σ_k X_k D_ik (1 + Q_i(S−k)) ≤ ρ (1 + max Q),
 // so that Q ≤ ρ/(1−ρ) at one server. With c servers a job waits for at most (ρ/c)/(c−ρ) of its service: the wait in M/M/c,
 // Erlang's C being at most ρ/c. Where jobs have unequal weights, a job may be one that yields to all others, and wait for
-// (2c−ρ)/(c−ρ) times as long.
+// (2c−ρ)/(c−ρ) times as long. Where bursts are known, a thread may also wait for a processor that is due to it ([wakeup.Longest]).
 //
 // A Ceiling is a value: copies are independent of each other. It is not safe for concurrent changes.
 type Ceiling struct {
@@ -70,9 +71,23 @@ func (c *Ceiling) Dilation(v loading.Vector) float64 {
 	for i, d := range v {
 		if !d.Idle() {
 			dilation += max(d.Loading, d.EffectiveSensitivity()) * c.wait(i, d)
+			if i == c.processor {
+				dilation += d.Loading * c.woken(d)
+			}
 		}
 	}
 	return dilation
+}
+
+// woken returns a bound on how long a thread of a job with the given demand waits for a processor that is due to it, as a multiple
+// of its service. It finds the part of the processors busy at most that the others would keep busy if each had one for itself.
+func (c *Ceiling) woken(d loading.Demand) float64 {
+	longest := wakeup.Longest(c.servers[c.processor], d.Loading, d.Burst)
+	if longest == 0 {
+		return 0
+	}
+	there := max(0, c.busy[c.processor]-max(d.Pressure, d.Loading)) * (1 + c.wait(c.processor, loading.Demand{}))
+	return longest * min(1, there/float64(c.servers[c.processor]))
 }
 
 // wait returns a bound on the wait at a resource of a job with the given demand, as a multiple of its service: +Inf where

@@ -17,7 +17,7 @@ import (
 const solutionError = 0.02
 
 // No job is dilated more than its ceiling says: by the solver that predictions use, jobs of one thread and several, of
-// equal weights and unequal, with limits and without, on one server and many.
+// equal weights and unequal, with limits and without, of bursts that are known and not, on one server and many.
 func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const cpu, resources = 0, 3
@@ -27,7 +27,11 @@ func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
 		weights := rapid.SampledFrom([][]float64{{1}, {1, 100}, {0.25, 4, 39}}).Draw(t, "weights")
 		ceiling := contention.NewCeiling(servers, cpu)
 		for j, v := range jobs {
-			share := loading.Share{Weight: rapid.SampledFrom(weights).Draw(t, "weight"), Limit: rapid.SampledFrom([]float64{0, 0, 0.5}).Draw(t, "limit")}
+			share := loading.Share{Weight: rapid.SampledFrom(weights).Draw(t, "weight")}
+			v[cpu].Burst = rapid.SampledFrom([]float64{0, 2e-4, 0.01}).Draw(t, "burst")
+			if limit := rapid.SampledFrom([]float64{0, 0, 0.5}).Draw(t, "limit"); limit > 0 {
+				share = share.Under(limit, v[cpu])
+			}
 			sharing.Shares = append(sharing.Shares, share)
 			if j == len(jobs)-1 {
 				ceiling = ceiling.With(v, share)

@@ -45,7 +45,7 @@ func PredictSharing(jobs []loading.Vector, servers []int, sharing Sharing, optio
 		return nil, err
 	}
 	n := sharing.network(p.inflated, p.servers)
-	if sharing.equal(n) {
+	if sharing.equal(n) && !sharing.wakes(p.inflated, p.servers) {
 		return p, nil
 	}
 	if err := p.share(n, sharing, options); err != nil {
@@ -73,7 +73,7 @@ func (s *Sharing) equal(n *gps.Network) bool {
 			return false
 		}
 	}
-	return len(quotasOf(n)) == 0
+	return len(quotasOf(n, make([]bursts, len(n.Jobs)))) == 0
 }
 
 // network returns the jobs as package gps takes them, with the shared resource first.
@@ -87,6 +87,23 @@ func (s *Sharing) network(jobs []loading.Vector, servers []int) *gps.Network {
 		})
 	}
 	return n
+}
+
+// bursts returns how each job computes.
+func (s *Sharing) bursts(jobs []loading.Vector) []bursts {
+	all := make([]bursts, len(jobs))
+	for j, v := range jobs {
+		all[j] = s.burstsOf(j, v)
+	}
+	return all
+}
+
+func (s *Sharing) burstsOf(j int, v loading.Vector) bursts {
+	mean := s.burst(v)
+	if mean == 0 {
+		return bursts{}
+	}
+	return bursts{mean, s.Shares[j].Quota}
 }
 
 // first returns values by resource with that of the shared one first.
@@ -134,7 +151,7 @@ func peersOf(n *gps.Network) (equal *gps.Network, first []int) {
 
 // share corrects the dilations, and the inputs of the delays.
 func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) error {
-	together, throttled, err := throttle(n)
+	together, throttled, err := throttle(n, s.bursts(p.inflated))
 	if err != nil {
 		return err
 	}
@@ -145,6 +162,7 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 	}
 	p.sharing, p.delays = &s, make([][]float64, len(p.jobs))
 	p.paces, p.throttling = make([]float64, len(p.jobs)), make([]float64, len(p.jobs))
+	woken := s.woken(p.inflated, p.servers, n, together, throttled)
 	singles := singles{sharing: &s, servers: p.servers, options: options, known: map[string]single{}}
 	for j, v := range p.inflated {
 		alone, held, err := singles.of(n, j, v)
@@ -156,6 +174,9 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 		for i, d := range v {
 			at := s.station(i)
 			here := (1 + p.wait(j, i)) * together.Stretches[j][at] / equal.Stretches[first[j]][at]
+			if at == 0 {
+				here += woken[j]
+			}
 			response += d.Loading * (here - 1)
 			if p.found(j, i) > 0 {
 				p.delays[j][i] = d.Loading * max(0, here-alone[i])
@@ -201,7 +222,10 @@ type single struct {
 func (s *singles) of(n *gps.Network, j int, v loading.Vector) (alone []float64, throttled float64, err error) {
 	share := s.sharing.Shares[j]
 	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(v))), uint64(share.Group))
-	key = v.AppendQueueKey(loading.AppendFloat(loading.AppendFloat(key, share.Limit), share.Burst))
+	for _, value := range []float64{share.Limit, share.Quota, share.Burst, s.sharing.burst(v)} {
+		key = loading.AppendFloat(key, value)
+	}
+	key = v.AppendQueueKey(key)
 	found, known := s.known[string(key)]
 	if !known {
 		if found.alone, found.throttled, err = s.sharing.alone(n, j, v, s.servers, s.options); err != nil {
@@ -235,7 +259,7 @@ func (p *Prediction) Throttling(j int) float64 {
 // in own times.
 func (s *Sharing) alone(n *gps.Network, j int, v loading.Vector, servers []int, options queueing.Options) (alone []float64, throttled float64, err error) {
 	alone = make([]float64, len(v))
-	limited, held, err := throttle(n.Alone(j))
+	limited, held, err := throttle(n.Alone(j), []bursts{s.burstsOf(j, v)})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -258,6 +282,7 @@ func (s *Sharing) alone(n *gps.Network, j int, v loading.Vector, servers []int, 
 		at := s.station(i)
 		alone[i] = (1 + single.Wait(0, i)) * limited.Stretches[0][at] / equal.Stretches[0][at]
 	}
+	alone[s.Resource] += s.woken([]loading.Vector{v}, servers, n.Alone(j), limited, held)[0]
 	return alone, held[0], nil
 }
 
@@ -269,6 +294,7 @@ func (s *Sharing) Distinct(jobs []loading.Vector) (shares []loading.Share, first
 	var key []byte
 	for j, share := range shares {
 		key = loading.AppendFloat(loading.AppendFloat(jobs[j].AppendKey(key[:0]), share.Weight), share.Limit)
+		key = loading.AppendFloat(key, s.burst(jobs[j]))
 		at, is := known[string(key)]
 		if !is {
 			at = j

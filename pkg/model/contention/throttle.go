@@ -6,33 +6,41 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/throttling"
 )
 
 // quota is a limit on the joint usage of the shared resource by some jobs, on average over its periods.
 type quota struct {
 	limit float64
 	jobs  []int
+	// periods is the quota in each period where the bursts of its only job are known, and 0 where the limit holds on average.
+	periods float64
+	burst   float64 // of the job, in seconds
 	// delay is the time for which a thread of theirs is throttled for each unit of time that it is served, at least 0.
 	delay float64
 	// The previous delay, and the intended change of it.
 	before, change float64
 }
 
+// bursts says how a job computes: for how long at a time on average, in seconds, and with which quota in each period. Both are 0
+// where either is not known.
+type bursts struct{ mean, quota float64 }
+
 // quotasOf returns the limits of a network that its jobs would exceed if nothing held them back: no other ever
 // throttles.
-func quotasOf(n *gps.Network) []quota {
+func quotasOf(n *gps.Network, bursts []bursts) []quota {
 	var quotas []quota
-	add := func(limit float64, jobs []int) {
+	add := func(q quota) {
 		wanted := 0.0
-		for _, j := range jobs {
+		for _, j := range q.jobs {
 			wanted += served(&n.Jobs[j])
 		}
-		if limit > 0 && wanted > limit {
-			quotas = append(quotas, quota{limit: limit, jobs: jobs})
+		if q.limit > 0 && wanted > q.limit {
+			quotas = append(quotas, q)
 		}
 	}
 	for j := range n.Jobs {
-		add(n.Jobs[j].Limit, []int{j})
+		add(quota{limit: n.Jobs[j].Limit, jobs: []int{j}, periods: bursts[j].quota, burst: bursts[j].mean})
 	}
 	for g := range n.Groups {
 		var members []int
@@ -41,7 +49,7 @@ func quotasOf(n *gps.Network) []quota {
 				members = append(members, j)
 			}
 		}
-		add(n.Groups[g].Limit, members)
+		add(quota{limit: n.Groups[g].Limit, jobs: members})
 	}
 	return quotas
 }
@@ -61,8 +69,8 @@ const (
 // A job whose limit is below its demand is throttled until its usage equals the limit, and not at all once the others
 // leave it less than the limit. Each limit is met in turn, with all else fixed: more throttling of one job only leaves
 // more to the others, so these times grow from zero to their smallest solution.
-func throttle(n *gps.Network) (*gps.Solution, []float64, error) {
-	quotas := quotasOf(n)
+func throttle(n *gps.Network, bursts []bursts) (*gps.Solution, []float64, error) {
+	quotas := quotasOf(n, bursts)
 	free := &gps.Network{Servers: n.Servers, Jobs: slices.Clone(n.Jobs), Groups: slices.Clone(n.Groups)}
 	for j := range free.Jobs {
 		free.Jobs[j].Limit = 0
@@ -86,7 +94,11 @@ func throttle(n *gps.Network) (*gps.Solution, []float64, error) {
 		}
 		before := slices.Clone(throttled)
 		for q := range quotas {
-			quotas[q].meet(n.Jobs, responses, throttled)
+			if quotas[q].periods > 0 {
+				quotas[q].stop(n.Jobs, responses, throttled, 1/solution.Stretches[quotas[q].jobs[0]][0])
+			} else {
+				quotas[q].meet(n.Jobs, responses, throttled)
+			}
 		}
 		change = 0
 		for j := range throttled {
@@ -116,7 +128,22 @@ func (q *quota) meet(jobs []gps.Job, responses, throttled []float64) {
 		}
 		more += excess / slope
 	}
-	more = max(-q.delay, q.gain(more)*more)
+	q.delayBy(q.gain(more)*more, jobs, responses, throttled)
+}
+
+// stop changes how long the only job of a quota is throttled to what that quota in each period does to its bursts, where it
+// is served at a mean speed.
+func (q *quota) stop(jobs []gps.Job, responses, throttled []float64, speed float64) {
+	j := q.jobs[0]
+	p := jobs[j].Demands[0]
+	load := throttling.Load{Threads: jobs[j].Threads, Loading: p, Burst: q.burst}
+	more := load.Stopped(q.periods, speed, responses[j]-throttled[j]-p/speed)/p - q.delay
+	q.delayBy(q.gain(more)*more, jobs, responses, throttled)
+}
+
+// delayBy adds to the delay, which stays at least 0.
+func (q *quota) delayBy(more float64, jobs []gps.Job, responses, throttled []float64) {
+	more = max(-q.delay, more)
 	q.delay += more
 	for _, j := range q.jobs {
 		throttled[j] += jobs[j].Demands[0] * more

@@ -21,6 +21,15 @@ func (d Demand) Within(limit float64) float64 {
 	return limit
 }
 
+// Under returns the share of a job with a demand that has a quota of some servers, above 0, in each period.
+func (s Share) Under(quota float64, d Demand) Share {
+	s.Limit, s.Quota = d.Within(quota), 0
+	if d.Burst > 0 {
+		s.Quota = quota
+	}
+	return s
+}
+
 // LongestStretch returns the largest factor by which a quota of limit servers, above 0, lengthens the job's time alone, for bursts
 // of any length up to longest, in seconds; 0 stands for any length.
 func (d Demand) LongestStretch(limit, longest float64) float64 {

@@ -9,6 +9,9 @@ type Share struct {
 	// quota for periods that are long in relation to bursts: a job that would use less is not held back, and one that
 	// would use more is throttled until it does not.
 	Limit float64
+	// Quota is the number of servers that the job may use in each period of [throttling.Period], where its bursts are known
+	// ([Demand.Burst]) and Limit is what of that holds on average; 0 where Limit holds on average only. See [Share.Under].
+	Quota float64
 	// Burst is the mean service time of a visit there, in a unit that is the same for all jobs; 0 means 1. It matters
 	// where weights are unequal.
 	Burst float64
@@ -50,7 +53,7 @@ func (v Vector) Limited(resource int, limit float64) (limited Vector, throttled 
 func (v Vector) Stretched(stretch float64) Vector {
 	w := make(Vector, len(v))
 	for i, d := range v {
-		w[i] = Demand{Loading: d.Loading / stretch, Pressure: d.Pressure / stretch, Sensitivity: d.Sensitivity / stretch, Threads: d.Threads, Effect: d.Effect}
+		w[i] = Demand{Loading: d.Loading / stretch, Pressure: d.Pressure / stretch, Sensitivity: d.Sensitivity / stretch, Threads: d.Threads, Effect: d.Effect, Burst: d.Burst}
 	}
 	return w
 }

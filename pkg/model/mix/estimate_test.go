@@ -70,6 +70,31 @@ func TestEstimatesAreNearPredictions(t *testing.T) {
 	}
 }
 
+// Bursts of half a millisecond make threads wait for processors that are due to them. Estimates have that as predictions do.
+func TestEstimatesHaveTheWaitsOfWokenThreads(t *testing.T) {
+	t.Parallel()
+	const jobs, processors = 24, 16
+	vectors, sharing := make([]loading.Vector, jobs), contention.Sharing{Shares: make([]loading.Share, jobs)}
+	for j := range vectors {
+		vectors[j] = loading.Loadings(0.3 + 0.02*float64(j))
+		vectors[j][0].Burst, vectors[j][0].Threads = 5e-4*float64(j%3), 1+j%2 // of some the burst is not known
+		sharing.Shares[j].Weight = 1 + float64(j%4)
+	}
+	estimates, err := mix.EstimateSharing(vectors, []int{processors}, sharing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := contention.PredictSharing(vectors, []int{processors}, sharing, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, d := range estimates {
+		if math.Abs(d/p.Dilations[j]-1) > 0.03 {
+			t.Errorf("job %d, %+v: estimated %v, predicted %v", j, vectors[j], d, p.Dilations[j])
+		}
+	}
+}
+
 func TestEstimatesOfSimpleNodes(t *testing.T) {
 	t.Parallel()
 	busy, half := loading.Loadings(1), loading.Loadings(0.5)

@@ -40,15 +40,17 @@ type Mixes struct {
 // localType is a type of jobs, converted to the nodes of the class.
 type localType struct {
 	*JobType
-	number    int    // among the types, in the order in which they were met
-	key       string // identifies its vector
-	vector    loading.Vector
-	weight    float64 // of a thread at the processor; 0 if it is never there
-	stretch   float64
-	slack     float64        // fraction of its time alone on the node that its limit holds it back for: less once it waits
-	alone     float64        // see Alone
-	network   queueing.Class // its class in a closed network, without copies
-	candidate *price.Candidate
+	number     int    // among the types, in the order in which they were met
+	key        string // identifies its vector
+	vector     loading.Vector
+	weight     float64 // of a thread at the processor; 0 if it is never there
+	stretch    float64
+	slack      float64        // fraction of its time alone on the node that its limit holds it back for: less once it waits
+	alone      float64        // see Alone
+	burst      float64        // at the processor, in seconds, 0 if that is not known
+	wokenAlone float64        // wait of a thread for a processor that is due to it, when the job is alone, over its service
+	network    queueing.Class // its class in a closed network, without copies
+	candidate  *price.Candidate
 }
 
 // Part is the jobs of one type in a mix.
@@ -162,6 +164,7 @@ func (m *Mixes) local(t *JobType) *localType {
 			l.alone = 1
 		}
 		l.stretch *= l.alone
+		l.wakeAlone(m.class.Servers, m.class.Processor)
 	}
 	m.weighted = m.weighted || l.weight != 0 && l.weight != 1
 	m.interferes = m.interferes || l.vector.Interferes()
@@ -380,6 +383,7 @@ func (x *Mix) predict() {
 	slowing := x.inflate(classes)
 	defer func() { x.slow(classes, slowing) }()
 	solution := x.solution(classes)
+	defer func() { x.wake(classes, solution) }()
 	if solution != nil && (x.unequal() || throttled(classes)) {
 		x.predictUnequal(classes, solution)
 		return

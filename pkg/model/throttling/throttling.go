@@ -66,6 +66,16 @@ func (l Load) Stretch(limit float64) float64 {
 	return average + max(0, min(nearness, 1))*(l.Longest(limit)-average)
 }
 
+// Stopped returns for how long a quota of limit processors, above 0, in each [Period] stops the threads, in own times, if they
+// compute at a mean speed, above 0 and at most 1, because of others, and are elsewhere for some own times in between. That is as
+// on a processor of that speed, of which the quota is a larger part: those who wait use less of it.
+func (l Load) Stopped(limit, speed, elsewhere float64) float64 {
+	computes := l.Loading / speed
+	cycle := elsewhere + computes
+	slower := Load{Threads: l.Threads, Loading: min(1, computes/cycle), Burst: l.Burst / speed}
+	return cycle * (slower.Stretch(limit/speed) - 1)
+}
+
 // thread is a load of one thread, between 0 and 1, with its burst in periods.
 type thread struct{ loading, burst float64 }
 

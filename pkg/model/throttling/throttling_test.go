@@ -211,3 +211,45 @@ func BenchmarkStretch(b *testing.B) {
 		})
 	}
 }
+
+// While it is alone a thread is stopped for what [throttling.Load.Stretch] says. Beside others with short bursts it uses its quota on
+// average, unless they leave it less; with long ones it computes at the speed of its quota, unless they leave it less than that speed.
+func TestAThreadThatOthersSlowDownIsStoppedForLess(t *testing.T) {
+	t.Parallel()
+	short, long := throttling.Load{Loading: 0.4}, throttling.Load{Loading: 0.4, Burst: 1000}
+	some := throttling.Load{Loading: 0.4, Burst: 0.02}
+	for _, test := range []struct {
+		name             string
+		load             throttling.Load
+		limit, speed     float64
+		elsewhere, wants float64
+	}{
+		{"alone", some, 0.5, 1, 0.6, some.Stretch(0.5) - 1},
+		{"short bursts, alone", short, 0.25, 1, 0.6, 0.4/0.25 - 1},
+		{"short bursts, others slow it", short, 0.25, 0.5, 0.6, 0.4/0.25 - 1.4},
+		{"short bursts, others leave it less than its quota", short, 0.25, 0.25, 0.6, 0},
+		{"short bursts, a busy disk", short, 0.25, 0.5, 0.7, 0.4/0.25 - 1.5},
+		{"long bursts, others slow it", long, 0.25, 0.5, 0.6, 0.4/0.25 - 0.4/0.5},
+		{"long bursts, others leave it less than its quota", long, 0.25, 0.2, 0.6, 0},
+	} {
+		if got := test.load.Stopped(test.limit, test.speed, test.elsewhere); math.Abs(got-test.wants) > 1e-3 {
+			t.Errorf("%s: stopped for %v, want %v", test.name, got, test.wants)
+		}
+	}
+}
+
+// What stops it is between what its quota does on average and what the speed of its quota does.
+func TestStopsAreBetweenThoseOfShortAndOfLongBursts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := throttling.Load{Threads: rapid.IntRange(1, 4).Draw(t, "threads"), Loading: rapid.Float64Range(0.01, 1).Draw(t, "loading")}
+		l.Burst = rapid.SampledFrom([]float64{0, 1e-6, 1e-3, 0.02, 0.3, 100}).Draw(t, "burst")
+		limit := rapid.Float64Range(0.01, 4).Draw(t, "limit")
+		speed, elsewhere := rapid.Float64Range(0.01, 1).Draw(t, "speed"), 1-l.Loading+rapid.Float64Range(0, 2).Draw(t, "waits elsewhere")
+		got, time, work := l.Stopped(limit, speed, elsewhere), elsewhere+l.Loading/speed, l.Loading*float64(l.Threads)/limit
+		const rounding = 1e-9
+		least, most := max(0, work-time), max(0, work-l.Loading/speed, work-time)
+		if got < least-rounding*time || got > most+rounding*(time+work) {
+			t.Fatalf("%+v, limit %v, speed %v, %v elsewhere: stopped for %v, want %v to %v", l, limit, speed, elsewhere, got, least, most)
+		}
+	})
+}

@@ -23,7 +23,7 @@ func predicted(t *testing.T, mix []row) []float64 {
 		d := loading.Demand{Loading: r.number(t, "loading"), Pressure: r.number(t, "loading"), Threads: int(r.number(t, "threads")), Burst: burst}
 		share := loading.Share{Weight: r.number(t, "weight"), Burst: burst}
 		if limit > 0 {
-			share.Limit = d.Within(limit)
+			share = share.Under(limit, d)
 		}
 		vectors, sharing.Shares = append(vectors, loading.Vector{d}), append(sharing.Shares, share)
 	}
@@ -34,8 +34,9 @@ func predicted(t *testing.T, mix []row) []float64 {
 	return prediction.Dilations
 }
 
-// How far the model is from the simulation on the mixes of test/testdata/judged. The bounds are what it reaches on all of them. It is far
-// off for light busy threads on processors that are overloaded: threads that sleep move away from those, and leave them a processor each.
+// How far the model is from the simulation on the mixes of test/testdata/judged. The bounds are what it reaches on all of them. Those of
+// package wakeup were fitted to mixes of odd numbers. It is far off for light busy threads on processors that are overloaded: threads
+// that sleep move away from those, and leave them a processor each.
 func TestPredictionsAreNearTheJudge(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../testdata/judged/*.csv")
@@ -72,9 +73,9 @@ func TestPredictionsAreNearTheJudge(t *testing.T) {
 				}
 			}
 			t.Logf("standard deviation of the judge: %.2f %% on average", 100*noise.mean())
-			all.within(t, "all", 0.07, 4, all.count)
+			all.within(t, "all", 0.05, 4, all.count)
 			if upTo90.count > 0 {
-				upTo90.within(t, "load up to 90 %", 0.05, 0.6, all.count)
+				upTo90.within(t, "load up to 90 %", 0.02, 0.24, all.count)
 			}
 			t.Logf("without a limit: %v", free)
 			t.Logf("with a limit: %v", limited)
