@@ -49,7 +49,7 @@ func Summarize(all []Runs) []Row {
 			for i := range values {
 				values[i] = of(i)
 			}
-			return interval(values)
+			return IntervalOf(values)
 		}
 		rows = append(rows, Row{
 			Scheduler:  r.Name,
@@ -75,8 +75,8 @@ func saved(run, other *Figures) float64 {
 	return 1 - (run.Mean-1)/(other.Mean-1)
 }
 
-// interval returns the mean of values, at least one, and its interval.
-func interval(values []float64) Interval {
+// IntervalOf returns the mean of values, at least one, and its interval.
+func IntervalOf(values []float64) Interval {
 	n := float64(len(values))
 	if n < 2 {
 		return Interval{Mean: values[0]}
