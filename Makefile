@@ -420,6 +420,11 @@ test-lab: lab-packages ## Run the tests of the kernel lab, with kernels
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')
 	go run ./hack/compare --trimaran $(TOOLS)/trimaran $(ARGS)
 
+.PHONY: savings-map
+savings-map: ## Find out where Loadline saves how much, by simulation, for kubectl loadline status and docs/comparison.md (ARGS='--pods 1200')
+	go run ./hack/savingsmap $(ARGS)
+	go run ./hack/pictures
+
 .PHONY: experiments
 experiments:
 	@mkdir -p $(TOOLS)

@@ -77,7 +77,7 @@ func judgement(runs, first []Figures, by func(*Figures) *Verdict) Judgement {
 		P95:        over(runs, func(f *Figures) float64 { return by(f).P95 }),
 		Worst:      over(runs, func(f *Figures) float64 { return by(f).Worst }),
 		Violations: over(runs, func(f *Figures) float64 { return by(f).Violations }),
-		Saved:      interval(parts),
+		Saved:      IntervalOf(parts),
 		Error:      over(runs, func(f *Figures) float64 { return by(f).Error }).Mean,
 	}
 }
@@ -88,7 +88,7 @@ func over(runs []Figures, of func(*Figures) float64) Interval {
 	for i := range runs {
 		values[i] = of(&runs[i])
 	}
-	return interval(values)
+	return IntervalOf(values)
 }
 
 // saved returns the part of the excess dilation of another run that a run saves, 0 where there is none to save.
@@ -99,8 +99,8 @@ func saved(run, other *Verdict) float64 {
 	return 1 - (run.Mean-1)/(other.Mean-1)
 }
 
-// interval returns the mean of values, at least one, and its interval.
-func interval(values []float64) Interval {
+// IntervalOf returns the mean of values, at least one, and its interval.
+func IntervalOf(values []float64) Interval {
 	n := float64(len(values))
 	if n < 2 {
 		return Interval{Mean: values[0]}

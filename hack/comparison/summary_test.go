@@ -11,10 +11,10 @@ import (
 // interval is 4.3027/√3.
 func TestAnIntervalIsStudents(t *testing.T) {
 	t.Parallel()
-	if got := interval([]float64{1, 2, 3}); got.Mean != 2 || math.Abs(got.Half-4.3027/math.Sqrt(3)) > 1e-3 {
+	if got := IntervalOf([]float64{1, 2, 3}); got.Mean != 2 || math.Abs(got.Half-4.3027/math.Sqrt(3)) > 1e-3 {
 		t.Errorf("got %+v", got)
 	}
-	if got := interval([]float64{5}); got != (Interval{Mean: 5}) {
+	if got := IntervalOf([]float64{5}); got != (Interval{Mean: 5}) {
 		t.Errorf("of one value: %+v", got)
 	}
 }

@@ -1,5 +1,5 @@
-// Pictures draws the pictures of docs/model.md, from the numbers that the model computes, and those of
-// docs/architecture.md, from the imports of the code and the names of what is installed, as charts in the look of all others:
+// Pictures draws the pictures of docs/model.md, from the numbers that the model computes, that of docs/comparison.md, from the map of
+// package savings, and those of docs/architecture.md, from the imports of the code and the names of what is installed, as charts in the look of all others:
 //
 //	go run ./hack/pictures
 //
@@ -36,6 +36,7 @@ func pictures() []picture {
 		{"model.md", "model-epochs", drawEpochs},
 		{"model.md", "model-sizing", drawSizing},
 		{"model.md", "model-share", drawShare},
+		{"comparison.md", "savings", drawSavings},
 		{"architecture.md", "cluster", drawCluster},
 		{"architecture.md", "architecture", drawArchitecture},
 	}

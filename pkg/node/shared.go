@@ -39,6 +39,7 @@ func (n *Node) Share() (*Shared, error) {
 	s := &Shared{Pool: pool, Vectors: n.Vectors(), Servers: slices.Clone(n.Servers), node: n}
 	s.Servers[n.CPU] = pool.Cores
 	holdBack(s.Vectors, n.CPU, pool.Shares)
+	shareBursts(s.Vectors, n.CPU, pool.Shares)
 	for j, v := range s.Vectors {
 		s.Vectors[j] = pool.InPool(j, v, n.CPU)
 	}

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +24,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/evaluate/savings"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -32,6 +35,8 @@ type gatherer struct {
 	config    *rest.Config
 	namespace string // that Loadline runs in, empty if that is to be found out
 	own       string // of the user who asks
+
+	scheduler *deployed.SchedulerConfig // once it has been gathered, nil if it is not known
 }
 
 func (g *gatherer) gather(ctx context.Context) *installation.Facts {
@@ -39,11 +44,10 @@ func (g *gatherer) gather(ctx context.Context) *installation.Facts {
 	f.Kinds, f.KindsErr = g.kinds(ctx)
 	f.Components, f.ComponentsErr = deployed.FindComponents(ctx, g.client, g.namespace, g.own)
 	if f.ComponentsErr == nil {
-		var scheduler *deployed.SchedulerConfig
-		if scheduler, _, f.SchedulerErr = deployed.FindSchedulerConfig(ctx, g.client, f.Components); scheduler != nil {
-			f.Scheduler = &installation.SchedulerFacts{Names: scheduler.Names, Elects: scheduler.Elects}
+		if g.scheduler, _, f.SchedulerErr = deployed.FindSchedulerConfig(ctx, g.client, f.Components); g.scheduler != nil {
+			f.Scheduler = &installation.SchedulerFacts{Names: g.scheduler.Names, Elects: g.scheduler.Elects}
 		}
-		f.Leases, f.LeasesErr = g.leases(ctx, f.Components, scheduler)
+		f.Leases, f.LeasesErr = g.leases(ctx, f.Components)
 	}
 	f.Gauges, f.GaugesErr = deployed.FindGauges(ctx, g.client)
 	if slices.ContainsFunc(f.Gauges, func(of installation.Gauges) bool { return of.ReadyNodes > 0 }) {
@@ -81,16 +85,16 @@ func (g *gatherer) kinds(ctx context.Context) ([]string, error) {
 }
 
 // leases returns the Leases of the namespaces where leaders are elected.
-func (g *gatherer) leases(ctx context.Context, components []installation.Component, scheduler *deployed.SchedulerConfig) ([]coordinationv1.Lease, error) {
+func (g *gatherer) leases(ctx context.Context, components []installation.Component) ([]coordinationv1.Lease, error) {
 	var namespaces []string
 	for i := range components {
 		switch {
 		case components[i].Name == installation.Manager:
 			namespaces = append(namespaces, components[i].Namespace)
-		case scheduler == nil:
+		case g.scheduler == nil:
 			namespaces = append(namespaces, deployed.ElectionNamespace)
-		case scheduler.Elects:
-			namespaces = append(namespaces, scheduler.ElectionNamespace)
+		case g.scheduler.Elects:
+			namespaces = append(namespaces, g.scheduler.ElectionNamespace)
 		}
 	}
 	slices.Sort(namespaces)
@@ -147,6 +151,58 @@ func (g *gatherer) observed(ctx context.Context) (*installation.ObservedFacts, e
 		}
 	}
 	return o, nil
+}
+
+// contention finds out how much pods slow each other down, where there are profiles that say what they use.
+func (g *gatherer) contention(ctx context.Context, f *installation.Facts) {
+	if len(f.Workloads) == 0 {
+		return
+	}
+	nodes := &corev1.NodeList{}
+	if err := g.client.List(ctx, nodes); err != nil {
+		f.ContentionErr = fmt.Errorf("listing nodes: %w", err)
+		return
+	}
+	c := savings.Cluster{Workloads: f.Workloads, Classes: f.Nodes}
+	c.Nodes, c.AllNodes = savings.Sample(nodes.Items)
+	if f.Scheduler != nil {
+		c.Schedulers = f.Scheduler.Names
+	}
+	args, err := g.scheduler.Args("")
+	if err == nil {
+		c.Requests = args.Requests
+		c.Pods, err = g.podsOn(ctx, c.Nodes)
+	}
+	if err != nil {
+		f.ContentionErr = err
+		return
+	}
+	f.Contention = c.Contention()
+}
+
+// podsOn returns the pods of some nodes, few of which are asked for at once.
+func (g *gatherer) podsOn(ctx context.Context, nodes []corev1.Node) ([]corev1.Pod, error) {
+	const atOnce = 8
+	config := rest.CopyConfig(g.config)
+	config.QPS = -1 // bounded by these
+	c, err := access.NewClient(config)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]corev1.PodList, len(nodes))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range nodes {
+		group.Go(func() error { return c.List(ctx, &found[i], client.MatchingFields{"spec.nodeName": nodes[i].Name}) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("listing the pods of nodes: %w", err)
+	}
+	var pods []corev1.Pod
+	for i := range found {
+		pods = append(pods, found[i].Items...)
+	}
+	return pods, nil
 }
 
 // policies returns Loadline's admission policies, and whether the API server lacks the kind of those that change objects.

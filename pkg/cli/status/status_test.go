@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,6 +36,7 @@ gauges                 ok      ready on 3 of 3 nodes, version 0.2.0
 admission policies     ok      in force: measurement.loadline.dev, loadline-pools
 WorkloadProfiles       ok      3: 2 ready (1 measured), 1 being measured, 1 not measured yet; 9 pods follow them
 NodeProfiles           ok      1: 1 ready (1 calibrated); 4 nodes follow them
+contention             ok      none: no node that was looked at has a pod that uses anything
 `
 	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
@@ -169,6 +173,19 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			"WorkloadProfiles", installation.StateWarning, "1: 0 ready (0 measured), 1 not looked at; 0 pods follow them", "the manager has not seen etl/new",
 		},
 		"no profiles yet": {clitest.NewServer(t, clitest.Installed()...), nil, "WorkloadProfiles", installation.StateOK, "none yet", ""},
+		"no profiles yet, so contention is not known": {
+			clitest.NewServer(t, append(clitest.Installed(), &corev1.Node{})...), nil, "contention", installation.StateOK, "not known: no profile says what pods use", "",
+		},
+		"profiles that no pod follows": {
+			clitest.NewServer(t, contended(0)...), nil,
+			"contention", installation.StateOK, "not known: no pod on the nodes follows a profile, and requests do not say what pods use", "",
+		},
+		"nodes that may not be seen": {
+			clitest.NewServer(t, contended(3)...).Refuse("/api/v1/nodes"), nil, "contention", installation.StateWarning, "cannot tell: listing nodes: ", "ask for the right",
+		},
+		"pods that may not be seen": {
+			clitest.NewServer(t, contended(3)...).Refuse("/api/v1/pods"), nil, "contention", installation.StateWarning, "cannot tell: listing the pods of nodes: ", "ask for the right",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,6 +209,64 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 				t.Errorf("exit code %d, and the table does not say what to do:\n%s", code, stdout)
 			}
 		})
+	}
+}
+
+// contended is an installation with two nodes of four cores, on the first of which some pods compute all the time, beside one without a
+// profile.
+func contended(pods int) []client.Object {
+	objects := append(clitest.Installed(), clitest.WorkloadProfile("sort", func(p *v1alpha1.WorkloadProfile) {
+		p.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "sort"}}
+		p.Spec.Resources = []v1alpha1.ResourceDemand{{Name: "cpu", Loading: new(resource.MustParse("1"))}}
+	}))
+	for _, name := range []string{"worker-1", "worker-2"} {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+		objects = append(objects, n)
+	}
+	for i := range pods {
+		objects = append(objects, clitest.SortPod(fmt.Sprintf("sort-%d", i), corev1.PodRunning))
+	}
+	other := clitest.SortPod("other", corev1.PodRunning)
+	other.Labels = nil
+	return append(objects, other)
+}
+
+func TestStatusSaysWhatThereIsToWin(t *testing.T) {
+	t.Parallel()
+	for pods, want := range map[int]string{
+		3: "Excess dilation here is 0.00: there is little to win; 1 of 4 pods follow no profile and count by their requests",
+		7: "Excess dilation here is 0.75, load 90 %, 1.0 pods a core, unlikeness 0.00: on simulated clusters like this Loadline took ",
+		9: "Excess dilation here is 1.24, load 115 %, 1.2 pods a core, unlikeness 0.00: what there is to win is not known (load 115 %, where the map has ",
+	} {
+		server := clitest.NewServer(t, contended(pods)...)
+		code, stdout, stderr := server.Ask(t, "status", "-o", "json")
+		var a installation.Answer
+		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
+			t.Fatalf("%d pods: exit code %d, errors %q, %v", pods, code, stderr, err)
+		}
+		c := checkNamed(t, &a, "contention")
+		if !strings.HasPrefix(c.Message, want) || c.State != installation.StateOK || c.Message != a.Contention.String() {
+			t.Errorf("%d pods: %+v, want %s", pods, c, want)
+		}
+		if got := a.Contention; got.Nodes != 2 || got.AllNodes != 2 || got.Pods != pods+1 || got.WithoutProfile != 1 || (got.Here == nil) != (got.Outside != "") {
+			t.Errorf("%d pods: %+v", pods, got)
+		}
+		if code, stdout, stderr = server.Ask(t, "status"); code != 0 || !strings.Contains(stdout, "contention             ok      "+c.Message+"\n") {
+			t.Errorf("%d pods: exit code %d, errors %q:\n%s", pods, code, stderr, stdout)
+		}
+	}
+}
+
+func TestStatusLooksAtSomeNodesOfALargeCluster(t *testing.T) {
+	t.Parallel()
+	objects := contended(7)
+	for i := range 250 {
+		objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("x-%03d", i)}})
+	}
+	code, stdout, stderr := clitest.NewServer(t, objects...).Ask(t, "status")
+	if code != 0 || !strings.Contains(stdout, "; 100 of 252 nodes were looked at\n") {
+		t.Errorf("exit code %d, errors %q:\n%s", code, stderr, stdout)
 	}
 }
 

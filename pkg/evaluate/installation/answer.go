@@ -1,5 +1,7 @@
 package installation
 
+import "loadline.dev/loadline/pkg/evaluate/savings"
+
 // Answer says how well Loadline works in a cluster, and what runs there.
 type Answer struct {
 	// OK says that no check failed.
@@ -12,6 +14,8 @@ type Answer struct {
 	// The profiles are absent where the user may not list them.
 	WorkloadProfiles *ProfileCounts `json:"workloadProfiles,omitempty"`
 	NodeProfiles     *ProfileCounts `json:"nodeProfiles,omitempty"`
+	// Contention is how much pods slow each other down, and what there is to win; absent where that is not known.
+	Contention *savings.Prospect `json:"contention,omitempty"`
 }
 
 // Check is something that has to be right, and whether it is.

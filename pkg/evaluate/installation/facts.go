@@ -4,6 +4,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/savings"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -47,6 +48,10 @@ type Facts struct {
 	WorkloadsErr error
 	Nodes        []v1alpha1.NodeProfile
 	NodesErr     error
+
+	// Contention is how much pods slow each other down, nil if no profile says what they use, or no pod uses anything.
+	Contention    *savings.Contention
+	ContentionErr error
 }
 
 // The names of Loadline's plugins in a scheduler's configuration: the one that scores nodes, and the one that orders

@@ -48,6 +48,7 @@ func (f *Facts) Judge(now time.Time) *Answer {
 	a.Checks = append(a.Checks,
 		judgeProfiles("WorkloadProfiles", "pod", "measured", a.WorkloadProfiles, f.WorkloadsErr),
 		judgeProfiles("NodeProfiles", "node", "calibrated", a.NodeProfiles, f.NodesErr),
+		f.judgeContention(a),
 	)
 	a.OK = allWell(a.Checks)
 	return a

@@ -68,6 +68,7 @@ func TestAnInstallationThatWorksIsWell(t *testing.T) {
 		{Name: "admission policies", State: StateOK, Message: "in force: measurement.loadline.dev"},
 		{Name: "WorkloadProfiles", State: StateOK, Message: "1: 1 ready (0 measured); 1,204 pods follow them"},
 		{Name: "NodeProfiles", State: StateOK, Message: "none yet"},
+		{Name: "contention", State: StateOK, Message: "none: no node that was looked at has a pod that uses anything"},
 	}
 	if diff := cmp.Diff(want, a.Checks); !a.OK || diff != "" {
 		t.Errorf("ok is %t (-want +got):\n%s", a.OK, diff)

@@ -75,7 +75,7 @@ func (b colorBar) draw(c draw.Canvas) {
 	toY := func(fraction float64) vg.Length { return bottom + vg.Length(fraction)*b.length }
 	for i := range steps {
 		// Each step reaches to the top: no seam shows between two of them.
-		Fill(c, heatAt((float64(i)+0.5)/steps), c.Min.X, toY(float64(i)/steps), right, c.Max.Y)
+		Fill(c, Heat((float64(i)+0.5)/steps), c.Min.X, toY(float64(i)/steps), right, c.Max.Y)
 	}
 
 	label, line := Sans(SmallSize, Ink), draw.LineStyle{Color: SoftInk, Width: 0.5}

@@ -45,10 +45,10 @@ func (s colorScale) position(value float64) float64 {
 	return min(max((value-s.low)/(s.high-s.low), 0), 1)
 }
 
-func (s colorScale) colorAt(value float64) color.NRGBA { return heatAt(s.position(value)) }
+func (s colorScale) colorAt(value float64) color.NRGBA { return Heat(s.position(value)) }
 
-// heatAt is the colour at a position from 0 to 1.
-func heatAt(position float64) color.NRGBA {
+// Heat returns the colour of a value, the darker the larger: by its position, from 0 to 1, between the smallest and the largest.
+func Heat(position float64) color.NRGBA {
 	position *= float64(len(heat) - 1)
 	i := min(int(position), len(heat)-2)
 	return mix(heat[i], heat[i+1], position-float64(i))
@@ -60,12 +60,12 @@ func mix(a, b color.NRGBA, fraction float64) color.NRGBA {
 	return color.NRGBA{R: channel(a.R, b.R), G: channel(a.G, b.G), B: channel(a.B, b.B), A: channel(a.A, b.A)}
 }
 
-// readableOn is the colour of text on a ground: dark on light, white on dark.
-func readableOn(ground color.NRGBA) color.Color {
+// ReadableOn returns the colour of text on a ground: dark on light, white on dark.
+func ReadableOn(ground color.NRGBA) color.NRGBA {
 	// Luma of ITU-R BT.601, from 0 to 255. Near 125 both have about the same
 	// contrast on the colours of heat.
 	if luma := 0.299*float64(ground.R) + 0.587*float64(ground.G) + 0.114*float64(ground.B); luma > 125 {
 		return Ink
 	}
-	return color.White
+	return color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: 0xFF}
 }

@@ -45,7 +45,7 @@ func TestTextIsReadableOnEveryColour(t *testing.T) {
 	scale := newColorScale([]float64{0, 1})
 	for i := range 101 {
 		ground := scale.colorAt(float64(i) / 100)
-		a, b := luminance(ground), luminance(readableOn(ground))
+		a, b := luminance(ground), luminance(ReadableOn(ground))
 		// Contrast ratio of WCAG 2, from 1 to 21; where dark and white text are
 		// equally good, both have 4.
 		if ratio := (math.Max(a, b) + 0.05) / (math.Min(a, b) + 0.05); ratio < 3.9 {

@@ -122,7 +122,7 @@ func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 			Fill(c, paint, cell.Min.X, cell.Min.Y, cell.Max.X, cell.Max.Y)
 			if l.valueSize > 0 {
 				middle := center(cell)
-				Write(c, AlignCenter(Sans(l.valueSize, readableOn(paint))), middle.X, middle.Y, text.Value(value))
+				Write(c, AlignCenter(Sans(l.valueSize, ReadableOn(paint))), middle.X, middle.Y, text.Value(value))
 			}
 		}
 	}

@@ -46,7 +46,7 @@ const stripeDistance, stripeWidth = 12, 2
 func (s strips) picture(size vg.Point) *image.Paletted {
 	colors := make(color.Palette, 0, valueColors+2)
 	for i := range valueColors {
-		colors = append(colors, heatAt(float64(i)/(valueColors-1)))
+		colors = append(colors, Heat(float64(i)/(valueColors-1)))
 	}
 	colors = append(colors, Backdrop, hatchLine)
 	return cells(size, len(s.chart.Strips), len(s.chart.Strips[0].Values), colors, func(row, column, x, y int) uint8 {
