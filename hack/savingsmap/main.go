@@ -25,7 +25,7 @@ import (
 // The grid.
 var (
 	loads        = []float64{0.2, 0.4, 0.6, 0.75, 0.9}
-	podsPerCore  = []float64{0.5, 2, 4}
+	podsPerCore  = []float64{0.5, 2, 4, 8}
 	unlikenesses = []float64{0, 0.2, 0.4, 0.6}
 )
 
