@@ -162,7 +162,7 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 	}
 	p.sharing, p.delays = &s, make([][]float64, len(p.jobs))
 	p.paces, p.throttling = make([]float64, len(p.jobs)), make([]float64, len(p.jobs))
-	woken := s.woken(p.inflated, p.servers, n, together, throttled)
+	woken := s.woken(p.inflated, p.servers, together, throttled)
 	singles := singles{sharing: &s, servers: p.servers, options: options, known: map[string]single{}}
 	for j, v := range p.inflated {
 		alone, held, err := singles.of(n, j, v)
@@ -282,7 +282,7 @@ func (s *Sharing) alone(n *gps.Network, j int, v loading.Vector, servers []int, 
 		at := s.station(i)
 		alone[i] = (1 + single.Wait(0, i)) * limited.Stretches[0][at] / equal.Stretches[0][at]
 	}
-	alone[s.Resource] += s.woken([]loading.Vector{v}, servers, n.Alone(j), limited, held)[0]
+	alone[s.Resource] += s.woken([]loading.Vector{v}, servers, limited, held)[0]
 	return alone, held[0], nil
 }
 

@@ -22,8 +22,8 @@ func (s *Sharing) burst(v loading.Vector) float64 {
 }
 
 // woken returns for how long a thread of each job waits for a processor that is due to it, as a multiple of the time for which it
-// computes. The jobs, which are throttled for some own times, have a solution of their network n.
-func (s *Sharing) woken(jobs []loading.Vector, servers []int, n *gps.Network, solution *gps.Solution, throttled []float64) []float64 {
+// computes. The jobs, which are throttled for some own times, have a solution of their network.
+func (s *Sharing) woken(jobs []loading.Vector, servers []int, solution *gps.Solution, throttled []float64) []float64 {
 	if !s.wakes(jobs, servers) {
 		return make([]float64, len(jobs))
 	}
