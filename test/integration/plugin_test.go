@@ -86,6 +86,7 @@ func TestStatusNeedsTheRightsThatItSays(t *testing.T) {
 
 	const namespace = "loadline-system"
 	p := e.newPlace(t, 1)
+	must(t, p.Create(t.Context(), p.profile("sort", papers["sort"])))
 	must(t, e.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	must(t, e.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "scheduler"}, Data: map[string]string{"scheduler.yaml": `
 kind: KubeSchedulerConfiguration
@@ -114,6 +115,7 @@ profiles: [{schedulerName: loadline, plugins: {score: {enabled: [{name: Dilation
 		ObjectMeta: metav1.ObjectMeta{Name: "status"},
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"apps"}, Resources: []string{"daemonsets"}, Verbs: list},
+			{APIGroups: []string{""}, Resources: []string{"nodes", "pods"}, Verbs: list},
 			{APIGroups: []string{"loadline.dev"}, Resources: []string{"workloadprofiles", "nodeprofiles"}, Verbs: list},
 			{APIGroups: []string{"admissionregistration.k8s.io"}, Verbs: list, Resources: []string{
 				"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",

@@ -174,11 +174,11 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		},
 		"no profiles yet": {clitest.NewServer(t, clitest.Installed()...), nil, "WorkloadProfiles", installation.StateOK, "none yet", ""},
 		"no profiles yet, so contention is not known": {
-			clitest.NewServer(t, append(clitest.Installed(), &corev1.Node{})...), nil, "contention", installation.StateOK, "not known: no profile says what pods use", "",
+			clitest.NewServer(t, append(clitest.Installed(), &corev1.Node{})...), nil, "contention", installation.StateOK, "no profile says what pods use", "",
 		},
 		"profiles that no pod follows": {
 			clitest.NewServer(t, contended(0)...), nil,
-			"contention", installation.StateOK, "not known: no pod on the nodes follows a profile, and requests do not say what pods use", "",
+			"contention", installation.StateOK, "no pod on the nodes follows a profile, and requests do not say what pods use", "",
 		},
 		"nodes that may not be seen": {
 			clitest.NewServer(t, contended(3)...).Refuse("/api/v1/nodes"), nil, "contention", installation.StateWarning, "cannot tell: listing nodes: ", "ask for the right",

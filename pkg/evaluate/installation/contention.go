@@ -12,11 +12,11 @@ func (f *Facts) judgeContention(a *Answer) Check {
 	case f.ContentionErr != nil:
 		c.State, c.Message, c.Do = StateWarning, "cannot tell: "+f.ContentionErr.Error(), askForRight
 	case f.WorkloadsErr != nil || len(f.Workloads) == 0:
-		c.Message = "not known: no profile says what pods use"
+		c.Message = "no profile says what pods use"
 	case f.Contention == nil:
 		c.Message = "none: no node that was looked at has a pod that uses anything"
 	case f.Contention.WithoutProfile == f.Contention.Pods:
-		c.Message = "not known: no pod on the nodes follows a profile, and requests do not say what pods use"
+		c.Message = "no pod on the nodes follows a profile, and requests do not say what pods use"
 	default:
 		made, err := savings.Made()
 		if err != nil {
