@@ -88,8 +88,5 @@ func TestWhenTheLeaderIsKilledMidBurstAnotherReplicaBindsEachPodOnce(t *testing.
 		t.Fatal("the burst was over before another replica led")
 	}
 	p.checkSpread(t, p.awaitBound(t, pods), 0)
-	attempts := attemptsOf(t, second)
-	if attempts["scheduled"] != float64(pods-before) || attempts["error"] != 0 {
-		t.Errorf("the other replica tried pods %v, want the %d that were left once each", attempts, pods-before)
-	}
+	checkAttempts(t, second, pods-before)
 }

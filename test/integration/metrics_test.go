@@ -1,11 +1,15 @@
 package integration
 
 import (
+	"context"
 	"crypto/tls"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"loadline.dev/loadline/hack/local"
 )
@@ -40,6 +44,20 @@ func attemptsOf(t *testing.T, process *local.Process) map[string]float64 {
 		}
 	}
 	return attempts
+}
+
+// checkAttempts waits until a scheduler counts as many pods as it has placed, which it does a moment after they are bound, and reports
+// those counts that are not one attempt for each.
+func checkAttempts(t *testing.T, process *local.Process, placed int) {
+	t.Helper()
+	var attempts map[string]float64
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		attempts = attemptsOf(t, process)
+		return attempts["scheduled"] >= float64(placed), nil
+	})
+	if err != nil || attempts["scheduled"] != float64(placed) || attempts["error"] != 0 {
+		t.Errorf("the scheduler tried pods %v, want %d once each: %v", attempts, placed, err)
+	}
 }
 
 func TestTheManagersMetricsAreForThoseWhoMayReadThem(t *testing.T) {
