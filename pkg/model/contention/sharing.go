@@ -31,8 +31,8 @@ func EqualShares(resource, jobs int) Sharing {
 // PredictSharing returns the same as [Predict] for jobs that share one resource by weights and limits.
 //
 // The dilations by equal shares are corrected by a ratio from a model of weights and limits, package gps: a job's time at each
-// resource, over its time there with equal shares and no limit. So equal weights of jobs with a thread each, without limits, give
-// the answer of Predict to the last digit, and errors common to both solutions of that model cancel. The throttling of a job alone,
+// resource, over its time there with equal shares and no limit. So equal weights of jobs with a thread each, without limits and known
+// bursts, give the answer of Predict to the last digit, and errors common to both solutions of that model cancel. The throttling of a job alone,
 // by its own limit, is part of its neutral time; among others it is throttled for less, as it waits for them instead.
 //
 // The error is that of Predict, or names the first invalid share.
@@ -282,7 +282,9 @@ func (s *Sharing) alone(n *gps.Network, j int, v loading.Vector, servers []int, 
 		at := s.station(i)
 		alone[i] = (1 + single.Wait(0, i)) * limited.Stretches[0][at] / equal.Stretches[0][at]
 	}
-	alone[s.Resource] += s.woken([]loading.Vector{v}, servers, limited, held)[0]
+	if s.Resource < len(v) {
+		alone[s.Resource] += s.woken([]loading.Vector{v}, servers, limited, held)[0]
+	}
 	return alone, held[0], nil
 }
 

@@ -57,6 +57,24 @@ func TestBurstsOfAJobAloneAreNoDilation(t *testing.T) {
 	}
 }
 
+// The processor need not be the first resource, and a job need not use it.
+func TestAJobThatNeverComputesIsNotWoken(t *testing.T) {
+	t.Parallel()
+	reader := loading.Loadings(0.5)
+	reader[0].Threads = 2
+	busy := loading.Vector{{}, {Loading: 0.5, Pressure: 0.5, Threads: 2, Burst: 1e-3}}
+	sharing := contention.EqualShares(1, 2)
+	p, err := contention.PredictSharing([]loading.Vector{reader, busy}, []int{1, 2}, sharing, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, d := range p.Dilations {
+		if math.Abs(d-1) > 1e-9 {
+			t.Errorf("job %d, which meets no other: dilated %v times", j, d)
+		}
+	}
+}
+
 // On one processor nothing depends on bursts where weights are equal and there is no limit. Everywhere the parts of a dilation add up to it.
 func TestBurstsAddToDilationsOnSeveralProcessors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
