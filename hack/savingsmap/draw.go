@@ -14,7 +14,7 @@ import (
 
 // What the clusters of all points have in common. Nodes, and how wrong profiles are, are as in hack/scenario.
 const (
-	applications = 60 // about so many, each of equal pods
+	applications = 60 // about, each of equal pods
 	sizeSigma    = 1  // σ of the logarithms of how much pods of one kind use
 	sizeLimit    = 2  // how many σ they are off the median, at most
 	maxCores     = 7  // that a pod uses: the smallest node has 8

@@ -96,7 +96,7 @@ func burst(r *v1alpha1.ResourceDemand, path *field.Path, into *float64) *field.E
 	case r.BurstMillis == nil:
 		return nil
 	case r.Name != string(corev1.ResourceCPU):
-		return field.Invalid(path, *r.BurstMillis, "bursts count where a CPU limit stops them: set it at the resource cpu only")
+		return field.Invalid(path, *r.BurstMillis, "only bursts of computing count: set it at the resource cpu only")
 	case *r.BurstMillis < 1:
 		return field.Invalid(path, *r.BurstMillis, "must be at least 1")
 	}

@@ -61,7 +61,7 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 		},
 		"bursts at a disk": {
 			resources(v1alpha1.ResourceDemand{Name: "disk", Loading: quantity("0.5"), BurstMillis: new(int64(50))}),
-			[]string{"spec.resources[0].burstMillis: Invalid value: 50: bursts count where a CPU limit stops them: set it at the resource cpu only"},
+			[]string{"spec.resources[0].burstMillis: Invalid value: 50: only bursts of computing count: set it at the resource cpu only"},
 		},
 		"neither a loading nor a demand": {
 			resources(v1alpha1.ResourceDemand{Name: "cpu"}), []string{`spec.resources[0]: Invalid value: "cpu": ` + bothOrNone},

@@ -192,7 +192,7 @@ type SLA struct {
 // ResourceDemand is what one pod asks of one resource of its node.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.loading) != has(self.demandMillis)",message="give either loading (a fraction of the neutral time) or demandMillis (the time spent at the resource), and not both"
-// +kubebuilder:validation:XValidation:rule="!has(self.burstMillis) || self.name == 'cpu'",fieldPath=".burstMillis",message="bursts count where a CPU limit stops them: set burstMillis at the resource cpu only"
+// +kubebuilder:validation:XValidation:rule="!has(self.burstMillis) || self.name == 'cpu'",fieldPath=".burstMillis",message="only bursts of computing count: set burstMillis at the resource cpu only"
 type ResourceDemand struct {
 	// name is the resource: cpu, disk, network, or any other name that the
 	// nodes' profiles use.
@@ -245,7 +245,8 @@ type ResourceDemand struct {
 	// thread that computes for longer than the quota of a period, even where the pod
 	// uses less than its limit. Without burstMillis it is what gauges observe, in
 	// status.observations. Where they do not, a limit counts as if bursts were short
-	// beside it: it holds on average.
+	// beside it: it holds on average. On several cores a thread of short bursts also
+	// waits after it wakes up, and bursts count where weights differ.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000

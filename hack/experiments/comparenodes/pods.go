@@ -30,7 +30,7 @@ func findGoRoot(ctx context.Context) (string, error) {
 	return filepath.EvalSymlinks(strings.TrimSpace(string(out)))
 }
 
-// podOf returns a pod that runs a program as a schedule says, and requests so many thousandths of a core.
+// podOf returns a pod that runs a program as a schedule says, and requests a number of thousandths of a core.
 func (c *comparer) podOf(p *Program, milli int, when program.Schedule) *corev1.Pod {
 	c.pods++
 	t := start.Template(p.Name, []string{

@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// MaxNodes is how many nodes are looked at. In a larger cluster, so many stand for all: see [Sample].
+// MaxNodes is how many nodes are looked at. In a larger cluster these stand for all: see [Sample].
 const MaxNodes = 100
 
 // maxSteps bounds what looking at them takes, in steps of the accurate model: seconds. Nodes for which none are left are not looked at.
