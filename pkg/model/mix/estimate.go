@@ -14,8 +14,9 @@ var estimateOptions = queueing.Options{ExactSteps: 1 << 12, Tolerance: 1e-2}
 
 // EstimateSharing returns about the dilations that [contention.PredictSharing] returns, commonly more than ten times sooner where weights
 // or limits are unequal. It is by the model of [Mixes], with the tree of shares made flat, as if all jobs were siblings; limits
-// of groups do not count, and bursts only where they make threads wait after they wake up (package wakeup). What the largest dilation is above 1 is off by less than 1 % in half of the nodes of
-// TestEstimatesAreNearPredictions, and in eight of ten at most 7 % too low or 3 % too high.
+// of groups do not count, and bursts only where they make threads wait after they wake up (package wakeup). What the largest
+// dilation is above 1 is off by less than 1 % in half of the nodes of TestEstimatesAreNearPredictions, and in eight of ten at most
+// 7 % too low or 3 % too high.
 //
 // Whatever weights and limits are, no job gets less of the shared resource than its guaranteed share while it is there, and the
 // jobs do not use more of it together than there is.
