@@ -104,6 +104,8 @@ func (c *counted) Of(*corev1.Pod) func(string) node.Fit {
 	}
 }
 
+func (c *counted) With(*corev1.Pod, string) node.Feasibility { return c }
+
 // In a large cluster the scheduler is asked about a pod once, however many wait for it, and about the cheapest nodes only.
 func TestTheSchedulerIsAskedNoMoreThanItTakes(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,8 @@ func (anywhere) Of(*corev1.Pod) func(string) node.Fit {
 	return func(string) node.Fit { return node.Fit{} }
 }
 
+func (a anywhere) With(*corev1.Pod, string) node.Feasibility { return a }
+
 // A pod waits, for longer than the model would have it or not, beside one that always runs and what runs in no pod. Another node does
 // nothing: to move one of both there helps, whatever of the waiting is not clear.
 func TestWithANodeThatIsIdleThereIsARemedy(t *testing.T) {
