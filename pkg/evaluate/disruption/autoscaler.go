@@ -10,9 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"loadline.dev/loadline/pkg/text"
 )
+
+// VerticalPodAutoscalerVersion is the version of the API whose VerticalPodAutoscalers are read.
+var VerticalPodAutoscalerVersion = schema.GroupVersion{Group: "autoscaling.k8s.io", Version: "v1"}
 
 // VerticalPodAutoscaler is what the rules read of one, of autoscaling.k8s.io/v1.
 type VerticalPodAutoscaler struct {
