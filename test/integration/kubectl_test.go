@@ -39,7 +39,10 @@ func (p *place) shell(t *testing.T, command string) (output string, err error) {
 func (p *place) controlled(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	pod, amounts := p.pod(name, "web"), corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("16"), corev1.ResourcePods: resource.MustParse("110")}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: p.namespace}, Status: corev1.NodeStatus{Capacity: amounts, Allocatable: amounts}}
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: p.namespace, Labels: map[string]string{"place": p.namespace}},
+		Status:     corev1.NodeStatus{Capacity: amounts, Allocatable: amounts},
+	}
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "owner"}}
 	must(t, client.IgnoreAlreadyExists(p.Create(t.Context(), node)))
 	must(t, client.IgnoreAlreadyExists(p.Create(t.Context(), owner)))
