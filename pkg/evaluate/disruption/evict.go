@@ -105,7 +105,7 @@ func (r *Rules) annotated(pod *corev1.Pod) string {
 // young says that a pod is too young to be disrupted. Of one whose age is not known, it does not.
 func (r *Rules) young(pod *corev1.Pod) string {
 	since := began(pod)
-	if age := r.in.Now.Sub(since); !since.IsZero() && age < r.in.MinAge {
+	if age := r.in.Now.Sub(since); !since.IsZero() && r.in.MinAge > 0 && age < r.in.MinAge {
 		return fmt.Sprintf("it started %s ago: no pod is disrupted in its first %s", duration.HumanDuration(max(0, age)), duration.HumanDuration(r.in.MinAge))
 	}
 	return ""

@@ -131,6 +131,15 @@ func TestWhichPodsMayBeEvicted(t *testing.T) {
 	}
 }
 
+// Without a least age, a pod whose clock is ahead is not too young either.
+func TestWithoutALeastAgeNoPodIsTooYoung(t *testing.T) {
+	t.Parallel()
+	p := pod("web-1", func(p *corev1.Pod) { p.Status.StartTime = new(ago(-time.Second)) })
+	if got := rules(t, disruption.Input{Pods: []corev1.Pod{p, pod("web-2")}}).Evict(&p); got.Refused != "" {
+		t.Errorf("got %q", got.Refused)
+	}
+}
+
 // stored has volumes on its node, and one in memory.
 func stored(p *corev1.Pod) {
 	for _, name := range []string{"cache", "work"} {
