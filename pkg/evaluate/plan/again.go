@@ -24,7 +24,7 @@ func (st *state) again(c *candidate) *candidate {
 			return nil
 		}
 		other := move(h, i, to)
-		other.notes, other.lost, other.enables = c.notes, c.lost, c.enables
+		other.from(c)
 		return other
 	}
 	other := resize(c.change, h, i)
@@ -32,11 +32,17 @@ func (st *state) again(c *candidate) *candidate {
 		return nil
 	}
 	other.after[0].members[i].less += c.less
-	other.less, other.notes, other.lost, other.enables = c.less, c.notes, c.lost, c.enables
+	other.less = c.less
+	other.from(c)
 	if free := other.after[0].free; free < 0 && free < h.free {
 		return nil
 	}
 	return other
+}
+
+// from takes what does not depend on the state from a candidate of the same change.
+func (c *candidate) from(other *candidate) {
+	c.notes, c.lost, c.notInPlace, c.enables = other.notes, other.lost, other.notInPlace, other.enables
 }
 
 // replicas is how many loads are drawn to see by how much wins vary with them.

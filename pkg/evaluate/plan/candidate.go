@@ -36,6 +36,8 @@ type candidate struct {
 	// notes say what else follows from the change, and lost for how many seconds work ran that has to be done again.
 	notes []string
 	lost  float64
+	// notInPlace says why the pod would have to be made anew.
+	notInPlace string
 	// enables says that a later change needs it, so that it is no matter what it wins itself.
 	enables bool
 	// unknown says what is not known of whether it can be made, "" for nothing: then it is not proposed.

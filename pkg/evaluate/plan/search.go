@@ -265,10 +265,7 @@ func (s *search) add(all []*candidate, h *host, i int, some ...*candidate) []*ca
 			if v.Refused != "" && s.InPlace {
 				continue
 			}
-			c.notes, c.lost = v.Notes, v.LostSeconds
-			if v.Refused != "" {
-				c.notes = []string{"not in place: " + v.Refused}
-			}
+			c.notes, c.lost, c.notInPlace = v.Notes, v.LostSeconds, v.Refused
 		}
 		if s.in(h.object(i)) {
 			all = append(all, c)
