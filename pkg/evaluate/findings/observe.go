@@ -128,7 +128,7 @@ func (o *observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	o.times.Blocked += p.Blocked
 	o.stolen += p.Run * stolen
 	for i := range p.Containers {
-		o.hold(&p.Containers[i])
+		o.hold(&p.Containers[i], p.Seconds)
 	}
 	if p.PressureSeconds != nil {
 		if o.pressure == nil {

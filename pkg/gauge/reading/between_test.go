@@ -256,7 +256,7 @@ func TestAContainerThatItsLimitHoldsBackIsRatedByItself(t *testing.T) {
 	diff(t, []usage.Container{
 		{ID: "app", Times: usage.Times{Run: 4}},
 		{
-			ID: "proxy", Times: usage.Times{Run: 1, Throttled: 8}, Threads: 1, CPULoading: 0.5, BurstSeconds: 0.02,
+			ID: "proxy", Times: usage.Times{Run: 1, Throttled: 8}, Threads: 1, Dilation: 5, CPULoading: 0.5, BurstSeconds: 0.02,
 			Periods: 100, ThrottledPeriods: 80, QuotaBurstSeconds: 0.03,
 		},
 	}, got.Containers)

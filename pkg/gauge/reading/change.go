@@ -73,7 +73,7 @@ func (c *change) container(times usage.Times) usage.Container {
 	}
 	if times.Throttled > 0 && times.Unseen < unseenMatters*times.Run {
 		r := rated(c.items)
-		container.Threads, container.CPULoading, container.BurstSeconds = r.threads, r.cpu, r.burst
+		container.Threads, container.Dilation, container.CPULoading, container.BurstSeconds = r.threads, r.dilation, r.cpu, r.burst
 	}
 	return container
 }

@@ -76,9 +76,10 @@ type Container struct {
 	// ID is that of the container runtime, without the scheme of the API.
 	ID string `json:"id"`
 	Times
-	// Threads, CPULoading and BurstSeconds are as of a [Pod], of a container that a limit held back: absent of others, where the
-	// tasks came and went, and from gauges before version 0.4.
+	// Threads, Dilation, CPULoading and BurstSeconds are as of a [Pod], of a container that a limit held back: absent of others, where
+	// the tasks came and went, and from gauges before version 0.4.
 	Threads      float64 `json:"threads,omitempty"`
+	Dilation     float64 `json:"dilation,omitempty"`
 	CPULoading   float64 `json:"cpuLoading,omitempty"`
 	BurstSeconds float64 `json:"burstSeconds,omitempty"`
 	// Periods is for how many periods of its CPU quota the container had something to run, and ThrottledPeriods in how many of

@@ -74,6 +74,8 @@ func TestAReportThatNoGaugeMakesIsRefusedByItsField(t *testing.T) {
 		"pods[0].containers[0].threads: 0.5":             func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Threads = 0.5 },
 		"pods[0].containers[0].threads: NaN":             func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Threads = math.NaN() },
 		"pods[0].containers[0].cpuLoading: 1.5":          func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].CPULoading = 1.5 },
+		"pods[0].containers[0].dilation: 0.5":            func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Dilation = 0.5 },
+		"pods[0].containers[0].dilation: NaN":            func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Dilation = math.NaN() },
 		"pods[0].containers[0].burstSeconds: NaN":        func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].BurstSeconds = math.NaN() },
 		"pods[0].containers[0].burstSeconds: 2e+09":      func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].BurstSeconds = 2e9 },
 		"pods[0].containers[0].quotaBurstSeconds: -1":    func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].QuotaBurstSeconds = -1 },
