@@ -27,7 +27,8 @@ type Output struct {
 type Page struct {
 	*Stream
 
-	Wide      bool // tables have more columns
+	Format    string // that is asked for
+	Wide      bool   // tables have more columns
 	NoHeaders bool // and no headers
 }
 
@@ -53,9 +54,9 @@ func (o *Output) Add(command *cobra.Command) {
 	o.addNoHeaders(command)
 }
 
-// AddWide adds the flag for a verb that has a table of more columns, too.
-func (o *Output) AddWide(command *cobra.Command) {
-	o.AddFormats(command, "table", wide, "json", "yaml")
+// AddWide adds the flag for a verb that has a table of more columns, too, and other formats.
+func (o *Output) AddWide(command *cobra.Command, others ...string) {
+	o.AddFormats(command, slices.Concat([]string{"table", wide, "json", "yaml"}, others)...)
 	o.addNoHeaders(command)
 }
 
@@ -112,7 +113,7 @@ func (o *Output) Print(s *Stream, answer any, forPeople func(*Page) error) error
 	case "yaml":
 		encode = text.YAML
 	default:
-		return forPeople(&Page{Stream: s, Wide: o.format == wide, NoHeaders: o.noHeaders})
+		return forPeople(&Page{Stream: s, Format: o.format, Wide: o.format == wide, NoHeaders: o.noHeaders})
 	}
 	out, err := encode(answer)
 	if err != nil {

@@ -1,10 +1,11 @@
-package findings
+package observed
 
 import (
 	"cmp"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -13,6 +14,9 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/model/throttling"
 )
+
+// WorthAtLeast is the smallest part of a dilation that is worth a change.
+const WorthAtLeast = 0.05
 
 // held holds the observations of a container that has a limit, or that one held back, in seconds.
 type held struct {
@@ -28,7 +32,7 @@ type held struct {
 }
 
 // hold adds what a container did in an interval of some seconds, if it has a limit or one held it back.
-func (o *observation) hold(c *usage.Container, seconds float64) {
+func (o *Observation) hold(c *usage.Container, seconds float64) {
 	const largest = 1e12 // more than any container ran or was held back: a node may lie
 	if c.Throttled <= 0 && c.Periods == 0 || c.Throttled > largest || c.Run > largest {
 		return
@@ -74,11 +78,11 @@ func (h *held) add(other held) {
 	h.quotaBurst = max(h.quotaBurst, other.quotaBurst)
 }
 
-// limit is one that held a pod back.
-type limit struct {
-	// container is whose it is, empty for that of the pod as a whole, or of its only container.
-	container string
-	milliCPU  int64 // 0 where none is known
+// Limit is one that held a pod back.
+type Limit struct {
+	// Container is whose it is, empty for that of the pod as a whole, or of its only container.
+	Container string
+	MilliCPU  int64 // 0 where none is known
 	// ofPod reports that it is that of the pod as a whole, and assumed that it is one of several, and that the gauge does not report which.
 	ofPod, assumed bool
 	// seconds is for how long it held the pod back, and held what was seen of containers that it did: not all, where the gauge does
@@ -90,32 +94,34 @@ type limit struct {
 	// that makes it take stretch times as long, as was observed.
 	count   int
 	load    throttling.Load
-	stretch float64
+	Stretch float64
 	// seen is what was seen of what it holds back, of one container or of the pod, and processors how many the node has.
 	seen       []throttling.Interval
 	processors int
+	// enough returns what Enough does, which is found once.
+	enough func() (milliCPU int64, stretch float64)
 }
 
 // cores returns the limit in processors.
-func (l *limit) cores() float64 { return float64(l.milliCPU) / 1000 }
+func (l *Limit) cores() float64 { return float64(l.MilliCPU) / 1000 }
 
 // quantity returns the limit, nil where none is known.
-func (l *limit) quantity() *resource.Quantity {
-	if l.milliCPU == 0 {
+func (l *Limit) quantity() *resource.Quantity {
+	if l.MilliCPU == 0 {
 		return nil
 	}
-	return resource.NewMilliQuantity(l.milliCPU, resource.DecimalSI)
+	return resource.NewMilliQuantity(l.MilliCPU, resource.DecimalSI)
 }
 
 // heldBy returns the limits that held the pod back, the one that did so for longest first.
-func (r *resident) heldBy() []limit {
-	if r.times.Throttled <= 0 {
+func (r *Pod) heldBy() []Limit {
+	if r.Times.Throttled <= 0 {
 		return nil
 	}
-	whole, containers := cgroup.Limits(r.pod)
-	var all []limit
-	add := func(of limit) {
-		i := slices.IndexFunc(all, func(l limit) bool { return l.container == of.container })
+	whole, containers := cgroup.Limits(r.Object)
+	var all []Limit
+	add := func(of Limit) {
+		i := slices.IndexFunc(all, func(l Limit) bool { return l.Container == of.Container })
 		if i < 0 {
 			all = append(all, of)
 			return
@@ -123,7 +129,7 @@ func (r *resident) heldBy() []limit {
 		all[i].seconds += of.seconds
 		all[i].add(of.held)
 	}
-	left := r.times.Throttled
+	left := r.Times.Throttled
 	for id, h := range r.held {
 		if h.throttled <= 0 {
 			continue
@@ -134,26 +140,26 @@ func (r *resident) heldBy() []limit {
 		}
 	}
 	const rounding = 0.01
-	if left > rounding*r.times.Throttled {
+	if left > rounding*r.Times.Throttled {
 		of := smallest(whole, containers)
 		of.seconds = left
 		add(of)
 	}
 	for i := range all {
 		if len(containers) == 1 && whole == 0 {
-			all[i].container = ""
+			all[i].Container = ""
 		}
 		r.fit(&all[i])
 	}
-	slices.SortFunc(all, func(a, b limit) int {
-		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.container, b.container))
+	slices.SortFunc(all, func(a, b Limit) int {
+		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.Container, b.Container))
 	})
 	return all
 }
 
 // limitOf returns the limit that held a container back, its own or that of the pod as a whole; nil where it is not known.
-func (r *resident) limitOf(id string, h held, whole int64, containers []cgroup.Limited) *limit {
-	name := containerName(r.pod, id)
+func (r *Pod) limitOf(id string, h held, whole int64, containers []cgroup.Limited) *Limit {
+	name := containerName(r.Object, id)
 	i := slices.IndexFunc(containers, func(c cgroup.Limited) bool { return c.Name == name })
 	if i < 0 {
 		return nil
@@ -162,10 +168,10 @@ func (r *resident) limitOf(id string, h held, whole int64, containers []cgroup.L
 	switch {
 	case own == 0 && whole == 0:
 		return nil
-	case own == 0, whole > 0 && r.times.Run/float64(whole) > h.run/float64(own): // it is nearer to the latter
-		return &limit{milliCPU: whole, ofPod: true, seconds: h.throttled, held: h}
+	case own == 0, whole > 0 && r.Times.Run/float64(whole) > h.run/float64(own): // it is nearer to the latter
+		return &Limit{MilliCPU: whole, ofPod: true, seconds: h.throttled, held: h}
 	default:
-		return &limit{container: name, milliCPU: own, seconds: h.throttled, held: h}
+		return &Limit{Container: name, MilliCPU: own, seconds: h.throttled, held: h}
 	}
 }
 
@@ -182,15 +188,15 @@ func containerName(pod *corev1.Pod, id string) string {
 }
 
 // smallest returns the limit that is assumed to have held a pod back where the gauge does not report which one did.
-func smallest(whole int64, containers []cgroup.Limited) limit {
-	of, others := limit{milliCPU: whole, ofPod: whole > 0}, 0
+func smallest(whole int64, containers []cgroup.Limited) Limit {
+	of, others := Limit{MilliCPU: whole, ofPod: whole > 0}, 0
 	for _, c := range containers {
 		if c.MilliCPU == 0 {
 			continue
 		}
 		others++
-		if of.milliCPU == 0 || c.MilliCPU < of.milliCPU {
-			of.container, of.milliCPU, of.ofPod = c.Name, c.MilliCPU, false
+		if of.MilliCPU == 0 || c.MilliCPU < of.MilliCPU {
+			of.Container, of.MilliCPU, of.ofPod = c.Name, c.MilliCPU, false
 		}
 	}
 	of.assumed = others > 1 || others == 1 && whole > 0
@@ -198,76 +204,78 @@ func smallest(whole int64, containers []cgroup.Limited) limit {
 }
 
 // fit finds what a limit holds back: the pod, or as far as is known the container.
-func (r *resident) fit(l *limit) {
-	threads, run := r.threads, r.times.Run
-	l.load.Loading, l.stretch = min(1, r.cpu), 1+r.limited()*l.seconds/r.times.Throttled
+func (r *Pod) fit(l *Limit) {
+	threads, run := r.Threads, r.Times.Run
+	l.load.Loading, l.Stretch = min(1, r.CPU), 1+r.limited()*l.seconds/r.Times.Throttled
 	switch {
-	case l.container == "":
+	case l.Container == "":
 	case l.own > 0:
 		threads = l.threads / l.run
-		l.load.Loading, l.stretch = min(1, l.run/l.own), 1+l.stopped/l.own
-	case l.run > 0 && r.cpu > 0:
-		threads *= l.run / r.times.Run
+		l.load.Loading, l.Stretch = min(1, l.run/l.own), 1+l.stopped/l.own
+	case l.run > 0 && r.CPU > 0:
+		threads *= l.run / r.Times.Run
 		run = l.run
-		l.stretch = 1 + l.throttled*r.cpu/l.run
+		l.Stretch = 1 + l.throttled*r.CPU/l.run
 	default:
 		l.load.Loading = 0 // it is not known what the container does
 	}
 	const largest = 1000 // as of a gauge's dilations
-	l.stretch = min(l.stretch, largest)
-	l.processors, l.seen = r.node.cpus, l.all
+	l.Stretch = min(l.Stretch, largest)
+	l.processors, l.seen = r.Node.CPUs, l.all
 	if l.load.Loading > 0 && (l.ofPod || l.own == 0) {
 		l.seen = []throttling.Interval{{
-			Seconds: r.seconds, Run: run, Throttled: run / l.load.Loading * (l.stretch - 1), Threads: threads, Loading: l.load.Loading, Burst: r.burst,
+			Seconds: r.Seconds, Run: run, Throttled: run / l.load.Loading * (l.Stretch - 1), Threads: threads, Loading: l.load.Loading, Burst: r.Burst,
 		}}
 	}
 	// As many threads as do not reach a limit are not held back by it.
-	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.node.maxThreads())))
-	if l.milliCPU > 0 && l.load.Loading > 0 && l.stretch >= 1+worthAtLeast {
-		l.load = l.load.Fitted(l.cores()/float64(l.count), l.stretch)
+	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.Node.maxThreads())))
+	if l.MilliCPU > 0 && l.load.Loading > 0 && l.Stretch >= 1+WorthAtLeast {
+		l.load = l.load.Fitted(l.cores()/float64(l.count), l.Stretch)
 	}
+	fitted := *l
+	l.enough = sync.OnceValues(fitted.findEnough)
 }
 
 // findLimits finds the limits that held the pod back. The bursts that one of the pod as a whole did become those of the model.
-func (r *resident) findLimits() {
-	r.limits = r.heldBy()
-	if r.index < 0 || len(r.limits) != 1 || r.limits[0].container != "" || r.limits[0].load.Burst == 0 {
+func (r *Pod) findLimits() {
+	r.Limits = r.heldBy()
+	if r.Index < 0 || len(r.Limits) != 1 || r.Limits[0].Container != "" || r.Limits[0].load.Burst == 0 {
 		return
 	}
-	vector := slices.Clone(r.node.model.Pods[r.index].Vector)
+	vector := slices.Clone(r.Node.Model.Pods[r.Index].Vector)
 	d := &vector[0]
-	load := r.limits[0].load
+	load := r.Limits[0].load
 	if d.Threads > 1 {
-		load = throttling.Load{Threads: d.Threads, Loading: d.Loading}.Fitted(r.limits[0].cores(), r.limits[0].stretch)
+		load = throttling.Load{Threads: d.Threads, Loading: d.Loading}.Fitted(r.Limits[0].cores(), r.Limits[0].Stretch)
 	}
 	d.Burst = load.Burst
-	r.node.model = r.node.model.WithVector(r.index, vector)
+	r.Node.Model = r.Node.Model.WithVector(r.Index, vector)
 }
 
 // shortenBursts shortens the observed bursts in the model of a pod that its limit did not hold back: such bursts differ less than the model
 // takes them to, and would be held back there.
-func (r *resident) shortenBursts() {
-	_, limit := cgroup.CPU(r.pod)
-	if r.index < 0 || r.burst == 0 || limit == nil || limit.IsZero() {
+func (r *Pod) shortenBursts() {
+	_, Limit := cgroup.CPU(r.Object)
+	if r.Index < 0 || r.Burst == 0 || Limit == nil || Limit.IsZero() {
 		return
 	}
-	vector := slices.Clone(r.node.model.Pods[r.index].Vector)
-	d, cores := &vector[0], limit.AsApproximateFloat64()
+	vector := slices.Clone(r.Node.Model.Pods[r.Index].Vector)
+	d, cores := &vector[0], Limit.AsApproximateFloat64()
 	load := throttling.Load{Threads: max(1, d.Threads), Loading: d.Loading, Burst: d.Burst}
 	if load.Stretch(cores) <= ended {
 		return
 	}
 	d.Burst = min(d.Burst, load.Fitted(cores, ended).Burst)
-	r.node.model = r.node.model.WithVector(r.index, vector)
+	r.Node.Model = r.Node.Model.WithVector(r.Index, vector)
 }
 
 // limited returns the part of the dilation that limits are the cause of.
-func (o *observation) limited() float64 {
-	sum := o.times.Wait + o.times.Throttled + o.stolen
+func (o *Observation) limited() float64 {
+	sum := o.Times.Wait + o.Times.Throttled + o.stolen
 	if sum <= 0 {
 		return 0
 	}
-	return max(0, o.dilation-1) * o.times.Throttled / sum
+	return max(0, o.Dilation-1) * o.Times.Throttled / sum
 }
 
 const (
@@ -283,9 +291,12 @@ const (
 	nearly, unsure = 0.9, 0.75
 )
 
-// enough returns a limit, in thousandths, that holds back no more what was seen, and how many times longer that one still makes what it
-// does.
-func (l *limit) enough() (milliCPU int64, stretch float64) {
+// Enough returns a limit, in thousandths, that holds back no more what was seen, and how many times longer that one still makes what it
+// does. The first call takes some milliseconds.
+func (l *Limit) Enough() (milliCPU int64, stretch float64) { return l.enough() }
+
+// findEnough finds what Enough returns.
+func (l *Limit) findEnough() (milliCPU int64, stretch float64) {
 	const core, step = 1000, 10 // thousandths; steps are easy to read
 	if l.load.Loading == 0 {
 		return int64(l.count) * core, 1
