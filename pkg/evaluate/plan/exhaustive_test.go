@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/feasibility"
 )
 
-var clusters = flag.Int("clusters", 3, "random clusters whose plans are compared with the best ones; 200 take ten minutes")
+var clusters = flag.Int("clusters", 2, "random clusters whose plans are compared with the best ones; 200 take ten minutes")
 
 // every are all single changes of a cluster, whether they help or not.
 func every(st *state) (all []*candidate) {
