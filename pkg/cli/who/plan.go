@@ -116,7 +116,7 @@ func (p *planning) plan(_ context.Context, seen *seen) (*plan.Plan, error) {
 		o.Selects = func(pod *corev1.Pod) bool { return slices.Contains(some, pod.Namespace) }
 	}
 	c := observed.Observe(seen.in, o.Above)
-	c.SolveAll()
+	c.SolveSlowed()
 	return plan.Make(c, &o)
 }
 

@@ -15,7 +15,6 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/loading"
-	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -45,7 +44,6 @@ type Node struct {
 	// Model is the node of the model, with the pods of [Pod.Index], and its solution, nil until it is asked for.
 	Model      *node.Node
 	Prediction *contention.Prediction
-	prices     *price.Prices
 }
 
 // Pod is a pod that was observed.
@@ -226,9 +224,24 @@ func (n *Node) newModel(weights cgroup.Options) {
 
 // SolveAll solves the models of nodes, several at once.
 func (c *Cluster) SolveAll() {
+	c.solve(func(*Node) bool { return true })
+}
+
+// SolveSlowed solves the models of the nodes on which a pod is slowed down.
+func (c *Cluster) SolveSlowed() {
+	c.solve(func(n *Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p *Pod) bool { return p.Dilation >= n.Slowed })
+	})
+}
+
+// solve solves the models of some nodes.
+func (c *Cluster) solve(some func(*Node) bool) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, n := range c.Nodes {
+		if !some(n) {
+			continue
+		}
 		group.Go(func() error {
 			n.solve()
 			return nil
@@ -276,12 +289,5 @@ func (n *Node) Predict() (*contention.Prediction, error) {
 	return n.Prediction, nil
 }
 
-// Price returns what a pod would cost on the node.
-func (n *Node) Price(pod node.Pod) float64 {
-	if n.prices == nil {
-		n.prices = n.Model.Prices()
-	}
-	return n.Model.Cost(n.prices, pod)
-}
-
+// Name returns the namespace and the name of the pod.
 func (r *Pod) Name() string { return text.QualifiedName(r.Object) }

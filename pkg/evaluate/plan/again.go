@@ -19,11 +19,7 @@ func (st *state) again(c *candidate) *candidate {
 		return nil
 	}
 	if c.change.Action == MovePod {
-		to := st.nodes[c.change.To]
-		if to.observe() != nil {
-			return nil
-		}
-		other := move(h, i, to)
+		other := move(h, i, h.without(i), st.nodes[c.change.To])
 		other.from(c)
 		return other
 	}
@@ -83,7 +79,7 @@ func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
 			return nil
 		}
 		other.nodes[name] = st.nodes[name].drawn(rng)
-		return other.nodes[name].solve()
+		return st.nodes[name].estimate() // before any change, by the loads that were observed
 	}
 	for i, c := range steps {
 		for _, h := range c.before {
@@ -92,9 +88,13 @@ func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
 			}
 		}
 		again := other.again(c)
-		if err := again.solve(); err != nil {
-			return nil, err
+		again.rough = true
+		for _, h := range slices.Concat(again.before, again.after) {
+			if err := h.estimate(); err != nil {
+				return nil, err
+			}
 		}
+		again.sum()
 		wins[i] = again.win
 		other.apply(again)
 	}
@@ -103,7 +103,6 @@ func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
 
 // drawn returns the host with other loads of its pods.
 func (h *host) drawn(rng *rand.Rand) *host {
-	other := *h
 	model := *h.model
 	model.Pods = slices.Clone(h.model.Pods)
 	for i := range h.members {
@@ -115,8 +114,7 @@ func (h *host) drawn(rng *rand.Rand) *host {
 		vector[0] = scaled(vector[0], 1+by)
 		model.Pods[i] = model.Pods[i].WithVector(vector)
 	}
-	other.model = &model
-	return &other
+	return &host{node: h.node, model: &model, members: h.members, free: h.free, busy: h.busy, idle: h.idle}
 }
 
 // scaled returns a demand times a factor, as far as it can be.

@@ -155,7 +155,7 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, doubtful []*C
 // fates notes how the pods fare before any step.
 func (s *search) fates(st *state, p *Plan) {
 	for _, h := range st.nodes {
-		for i := range h.dilations {
+		for i := range h.members {
 			m := h.members[i]
 			p.fates[m.pod.Name()] = Fate{Dilation: m.pod.Dilation, Step: -1, Unknown: s.unknown[m.subject]}
 		}

@@ -296,7 +296,12 @@ func BenchmarkMake(b *testing.B) {
 			}
 			in := observedAs(b, nodes, workloads)
 			for b.Loop() {
-				c, filter := looked(b, in, observed.DefaultAbove)
+				c := observed.Observe(in, observed.DefaultAbove)
+				c.SolveSlowed()
+				filter, err := feasibility.New(&feasibility.Cluster{Nodes: in.Nodes, Pods: in.Pods})
+				if err != nil {
+					b.Fatal(err)
+				}
 				p, err := Make(c, &Options{Max: 20, Feasibility: filter})
 				if err != nil {
 					b.Fatal(err)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -59,7 +61,7 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 		}
 		h := newHost(n, subjects)
 		if n.Prediction != nil {
-			if err := h.observe(); err != nil {
+			if err := h.solve(); err != nil {
 				return nil, fmt.Errorf("node %s: %w", n.Name, err)
 			}
 		}
@@ -128,7 +130,7 @@ func (s *search) without(step int) *search {
 			continue
 		}
 		again := other.state.again(c)
-		if again == nil || !other.state.fits(again) || again.solve() != nil || !again.helps() {
+		if again == nil || !other.state.fits(again) || again.solve() != nil || !again.wins() {
 			return nil
 		}
 		other.take(again)
@@ -142,6 +144,11 @@ func (s *search) greedy() {
 		c := s.next()
 		if c == nil {
 			return
+		}
+		if c.rough && (c.solve() != nil || !c.wins()) { // the estimate was wrong
+			s.banned[c.change.key()] = true
+			delete(s.best, c.before[0].node.Name)
+			continue
 		}
 		s.take(c)
 	}
@@ -166,10 +173,10 @@ func (s *search) take(c *candidate) {
 func (s *search) next() (best *candidate) {
 	hosts := slices.Collect(maps.Values(s.state.nodes))
 	slices.SortFunc(hosts, func(a, b *host) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.node.Name, b.node.Name))
+		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(a.node.Name, b.node.Name))
 	})
 	for _, h := range hosts {
-		if h.excess <= h.idle || best != nil && h.worth <= best.worth {
+		if h.excess() <= h.idle || best != nil && h.worth() <= best.worth {
 			break
 		}
 		c, known := s.best[h.node.Name]
@@ -198,26 +205,70 @@ func (s *search) bestFor(h *host) (best *candidate) {
 	return best
 }
 
-// bestOf returns the change that wins most of some that help. Of one of which it is not known whether it can be made, that is noted.
+// bestOf returns the change that wins most of some that help. Moves come last, those first that may win most, and only as long as they may
+// win more than the best so far.
 func (s *search) bestOf(candidates []*candidate) (best *candidate) {
-	for _, c := range candidates {
-		if s.banned[c.change.key()] || c.solve() != nil { // of one for which the model has no answer it is not known what it wins
-			continue
+	some := slices.DeleteFunc(candidates, func(c *candidate) bool { return s.banned[c.change.key()] })
+	moves := slices.DeleteFunc(slices.Clone(some), func(c *candidate) bool { return c.change.Action != MovePod })
+	some = slices.DeleteFunc(some, func(c *candidate) bool { return c.change.Action == MovePod })
+	for _, c := range answered(some, (*candidate).weigh) {
+		best = s.better(best, c)
+	}
+	moves = answered(moves, (*candidate).limit)
+	slices.SortStableFunc(moves, func(a, b *candidate) int { return cmp.Compare(b.most, a.most) })
+	for next := range slices.Chunk(moves, atOnce) {
+		if best != nil && next[0].most <= best.worth {
+			break
 		}
-		switch {
-		case c.win <= rounding || c.worth <= rounding || !c.helps():
-		case c.unknown != "":
-			c.each(func(f *fate) {
-				if f.relieved() > 0 {
-					s.unknown[f.subject] = cmp.Or(s.unknown[f.subject], fmt.Sprintf("whether %s may move to %s: %s", c.change.Pod, c.change.To, c.unknown))
-				}
-			})
-		case best == nil || c.worth > best.worth+rounding:
-			best = c
+		for _, c := range answered(next, (*candidate).weigh) {
+			best = s.better(best, c)
 		}
 	}
 	return best
 }
+
+// atOnce is how many moves are worked out at a time. It does not depend on the machine, so that neither does the plan.
+const atOnce = 4
+
+// better returns which of two changes wins more, given the best one so far, nil for none. Of one of which it is not known whether it can be
+// made, that is noted.
+func (s *search) better(best, c *candidate) *candidate {
+	switch {
+	case !c.wins():
+	case c.unknown != "":
+		c.each(func(f *fate) {
+			if f.relieved() > 0 {
+				s.unknown[f.subject] = cmp.Or(s.unknown[f.subject], fmt.Sprintf("whether %s may move to %s: %s", c.change.Pod, c.change.To, c.unknown))
+			}
+		})
+	case best == nil || c.worth > best.worth+rounding:
+		return c
+	}
+	return best
+}
+
+// answered returns those candidates for which the model has an answer, several worked out at a time.
+func answered(candidates []*candidate, work func(*candidate) error) (some []*candidate) {
+	errs := make([]error, len(candidates))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, c := range candidates {
+		group.Go(func() error {
+			errs[i] = work(c)
+			return nil
+		})
+	}
+	_ = group.Wait() // no error
+	for i, c := range candidates {
+		if errs[i] == nil {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// wins reports whether the change wins something and helps.
+func (c *candidate) wins() bool { return c.win > rounding && c.worth > rounding && c.helps() }
 
 // rounding is the smallest difference of what changes are worth.
 const rounding = 1e-9
@@ -294,12 +345,12 @@ func (s *search) in(pod *corev1.Pod) bool { return s.Selects == nil || s.Selects
 // slow returns the members that are slowed down, those with the largest excess first.
 func (h *host) slow() (some []int) {
 	for i := range h.members {
-		if m := h.members[i]; m.sure && m.excess(h.dilations[i]) > 0 {
+		if m := h.members[i]; m.sure && m.subject.excess(h.exact.dilations[i]) > 0 {
 			some = append(some, i)
 		}
 	}
 	slices.SortStableFunc(some, func(a, b int) int {
-		return cmp.Compare(h.members[b].excess(h.dilations[b]), h.members[a].excess(h.dilations[a]))
+		return cmp.Compare(h.members[b].excess(h.exact.dilations[b]), h.members[a].excess(h.exact.dilations[a]))
 	})
 	return some
 }
@@ -325,38 +376,51 @@ func (h *host) culprits(slow []int) (some []int) {
 
 // moves returns the moves of a member that are tried.
 func (s *search) moves(h *host, i int) (all []*candidate) {
-	type priced struct {
-		*host
-		cost float64
-	}
-	pod := h.model.Pods[i]
-	targets := make([]priced, 0, len(s.state.nodes))
-	for _, other := range s.state.nodes {
-		if other != h {
-			targets = append(targets, priced{other, other.price(pod)})
-		}
-	}
-	slices.SortFunc(targets, func(a, b priced) int {
-		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.node.Name, b.node.Name))
-	})
 	most := tried
-	if len(targets) < few {
+	if len(s.state.nodes) <= few {
 		most = few
 	}
-	fit := s.state.feasibility.Of(h.object(i))
-	for _, to := range targets[:min(len(targets), asked)] {
+	fit, left := s.state.feasibility.Of(h.object(i)), h.without(i)
+	for _, to := range s.cheapest(h, i) {
 		verdict := fit(to.node.Name)
 		if verdict.Refused != "" {
 			continue
 		}
-		if to.observe() != nil {
-			continue // the model has no answer for it
-		}
-		c := move(h, i, to.host)
+		c := move(h, i, left, to)
 		c.unknown = verdict.Unknown
 		if all = append(all, c); len(all) == most {
 			break
 		}
 	}
 	return all
+}
+
+// cheapest returns the other hosts on which a member would cost least by their prices, the cheapest first, no more than are asked.
+func (s *search) cheapest(h *host, i int) []*host {
+	type priced struct {
+		*host
+		cost float64
+	}
+	cheaper := func(a, b priced) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.node.Name, b.node.Name))
+	}
+	candidate := h.model.Candidate(h.model.Pods[i])
+	some := make([]priced, 0, asked+1)
+	for _, other := range s.state.nodes {
+		if other == h {
+			continue
+		}
+		p := priced{other, other.price(candidate)}
+		if len(some) == asked && cheaper(p, some[asked-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(some, p, cheaper)
+		some = slices.Insert(some, at, p)
+		some = some[:min(len(some), asked)]
+	}
+	hosts := make([]*host, len(some))
+	for k := range some {
+		hosts[k] = some[k].host
+	}
+	return hosts
 }
