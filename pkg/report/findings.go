@@ -142,10 +142,10 @@ func remedy(r *findings.Remedy, pod *findings.Pod) string {
 		}
 		return "leave it"
 	}
-	line := ""
+	var line string
 	switch r.Action {
 	case findings.RaiseRequest, findings.LowerRequest:
-		line = "request " + r.Request.String() + ofWhom(r, pod, pod.Request)
+		line = "request " + r.Request.String() + ofWhom(r, pod.Request)
 	case findings.RaiseLimit:
 		line = "limit " + r.Limit.String() + ofContainer(r, pod)
 	case findings.MovePod:
@@ -167,7 +167,7 @@ func step(n int) string {
 }
 
 // ofWhom names the container and the other pod that a request or limit is of, or how much the pod itself has now.
-func ofWhom(r *findings.Remedy, pod *findings.Pod, has *resource.Quantity) string {
+func ofWhom(r *findings.Remedy, has *resource.Quantity) string {
 	line := ""
 	if r.Container != "" {
 		line = " of " + r.Container
@@ -185,7 +185,7 @@ func ofWhom(r *findings.Remedy, pod *findings.Pod, has *resource.Quantity) strin
 // ofContainer names the container whose limit a remedy raises, if not the pod's, and the present limit.
 func ofContainer(r *findings.Remedy, pod *findings.Pod) string {
 	if r.Container == "" || r.Pod != "" {
-		return ofWhom(r, pod, pod.Limit)
+		return ofWhom(r, pod.Limit)
 	}
 	is := func(c observed.Cause) bool { return c.Kind == observed.ByLimit && c.Container == r.Container }
 	if i := slices.IndexFunc(pod.Causes, is); i >= 0 {

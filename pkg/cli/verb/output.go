@@ -29,7 +29,7 @@ type Page struct {
 
 	Format    string // that is asked for
 	Wide      bool   // tables have more columns
-	NoHeaders bool // and no headers
+	NoHeaders bool   // and no headers
 }
 
 // Table prints a table, without its header if the page has none.

@@ -54,6 +54,7 @@ type Waiting struct {
 	By             []float64 // by the index of a pod in the model
 }
 
+// Total returns the sum of all parts.
 func (w *Waiting) Total() float64 {
 	sum := w.Itself + w.System
 	for _, b := range w.By {
@@ -164,6 +165,7 @@ func (r *Pod) Explain() (Causes, error) {
 // Causes is a list of them.
 type Causes []Cause
 
+// Sorted sorts the causes, those that add most first, and returns them.
 func (c Causes) Sorted() Causes {
 	slices.SortStableFunc(c, func(a, b Cause) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
 	return c

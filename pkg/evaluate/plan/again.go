@@ -46,13 +46,13 @@ const replicas = 8
 
 // spreads returns the standard deviations of the wins of some steps from a state that come from the load: how much pods use varies from
 // one interval to the next, and the steps are to win in the next ones.
-func (s *search) spreads(first *state, steps []*candidate) ([]float64, error) {
+func (s *state) spreads(steps []*candidate) ([]float64, error) {
 	wins := make([][]float64, replicas)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for r := range replicas {
 		group.Go(func() (err error) {
-			wins[r], err = first.winsBy(steps, rand.New(rand.NewPCG(uint64(r), 0))) //nolint:gosec // drawn alike each time
+			wins[r], err = s.winsBy(steps, rand.New(rand.NewPCG(uint64(r), 0)))
 			return err
 		})
 	}

@@ -228,14 +228,12 @@ func move(from *host, i int, left, to *host) *candidate {
 // cannot have these.
 func resize(c Change, h *host, i int) *candidate {
 	pod := h.object(i)
-	changed, err := pod, error(nil)
+	changed := disruption.Resized(pod, []disruption.ContainerCPU{c.CPU()})
 	if c.Container == "" {
-		changed, err = cgroup.WithCPU(pod, c.Request, c.Limit)
-	} else {
-		changed = disruption.Resized(pod, []disruption.ContainerCPU{c.CPU()})
-	}
-	if err != nil {
-		return nil
+		var err error
+		if changed, err = cgroup.WithCPU(pod, c.Request, c.Limit); err != nil {
+			return nil
+		}
 	}
 	return &candidate{change: c, who: h.members[i].subject, before: []*host{h}, after: []*host{h.changed(i, h.model.WithObject(i, changed))}}
 }

@@ -135,7 +135,7 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, doubtful []*C
 		wins[i] = before - p.Left
 		p.Steps = append(p.Steps, Step{Change: c.change, Left: p.Left, Pods: effects, Notes: c.notes, LostSeconds: c.lost, NotInPlace: c.notInPlace})
 	}
-	spreads, err := s.spreads(first, steps)
+	spreads, err := first.spreads(steps)
 	if err != nil {
 		return nil, nil, err
 	}

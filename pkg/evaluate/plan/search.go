@@ -345,7 +345,7 @@ func (s *search) in(pod *corev1.Pod) bool { return s.Selects == nil || s.Selects
 // slow returns the members that are slowed down, those with the largest excess first.
 func (h *host) slow() (some []int) {
 	for i := range h.members {
-		if m := h.members[i]; m.sure && m.subject.excess(h.exact.dilations[i]) > 0 {
+		if m := h.members[i]; m.sure && m.excess(h.exact.dilations[i]) > 0 {
 			some = append(some, i)
 		}
 	}
