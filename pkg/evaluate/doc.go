@@ -13,6 +13,7 @@
 //   - findings: which pods are slowed down now, by what, and what helps?
 //   - observations: does a profile still say what its pods are like?
 //   - installation: how well does Loadline work in a cluster?
+//   - remediations: which policy does a pod belong to, may its change be started, and what has a policy come to?
 //   - savings: how much do the pods of a cluster slow each other down, and how much of that would be saved?
 //
 // The packages manifest, workloads and condition hold what several of them need.
