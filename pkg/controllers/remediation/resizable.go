@@ -20,7 +20,7 @@ const askAgainAfter = 10 * time.Minute
 // resizable remembers whether the API server lets pods be resized.
 type resizable struct {
 	mu    sync.Mutex
-	asks  discovery.ServerResourcesInterface
+	asks  func(groupVersion string) (*metav1.APIResourceList, error)
 	clock clock.PassiveClock
 	is    bool
 	when  time.Time
@@ -32,7 +32,7 @@ func newResizable(config *rest.Config, c *http.Client, clock clock.PassiveClock)
 	if err != nil {
 		return nil, err
 	}
-	return (&resizable{asks: asks, clock: clock}).ask, nil
+	return (&resizable{asks: asks.ServerResourcesForGroupVersion, clock: clock}).ask, nil
 }
 
 func (r *resizable) ask(context.Context) (bool, error) {
@@ -41,7 +41,7 @@ func (r *resizable) ask(context.Context) (bool, error) {
 	if now := r.clock.Now(); r.is || !r.when.IsZero() && now.Sub(r.when) < askAgainAfter {
 		return r.is, nil
 	}
-	list, err := r.asks.ServerResourcesForGroupVersion("v1")
+	list, err := r.asks("v1")
 	if err != nil {
 		return false, err
 	}
