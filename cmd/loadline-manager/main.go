@@ -332,7 +332,7 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
 		}
 	}
 	if o.remediation {
-		if err := o.addRemediation(mgr, recorder); err != nil {
+		if err := addRemediation(mgr, recorder); err != nil {
 			return err
 		}
 	}
@@ -362,7 +362,7 @@ func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, 
 }
 
 // addRemediation adds the controllers of Remediations and their policies.
-func (o *options) addRemediation(mgr ctrl.Manager, recorder events.EventRecorder) error {
+func addRemediation(mgr ctrl.Manager, recorder events.EventRecorder) error {
 	counted := remediation.NewMetrics(metrics.Registry)
 	changes := &remediation.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Namespace: ownNamespace(), Metrics: counted}
 	if err := changes.SetupWithManager(mgr); err != nil {

@@ -340,7 +340,7 @@ func TestEveryFaultIsSaidInACondition(t *testing.T) {
 // unready keeps a pod from being ready.
 func (w *world) unready(name, why string) {
 	var pod corev1.Pod
-	if err := w.Client.Get(w.ctx(), client.ObjectKey{Namespace: "shop", Name: name}, &pod); err != nil {
+	if err := w.Get(w.ctx(), client.ObjectKey{Namespace: "shop", Name: name}, &pod); err != nil {
 		return
 	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: why}}
@@ -353,7 +353,7 @@ func (w *world) unready(name, why string) {
 func (w *world) label(t *testing.T, namespace, value string) {
 	t.Helper()
 	var n corev1.Namespace
-	if err := w.Client.Get(t.Context(), client.ObjectKey{Name: namespace}, &n); err != nil {
+	if err := w.Get(t.Context(), client.ObjectKey{Name: namespace}, &n); err != nil {
 		t.Fatal(err)
 	}
 	metav1.SetMetaDataLabel(&n.ObjectMeta, v1alpha1.RemediationLabel, value)

@@ -25,7 +25,7 @@ func (r *Reconciler) gather(ctx context.Context, by client.Reader, change *v1alp
 	if err != nil {
 		return nil, err
 	}
-	if err := r.policies(ctx, by, in, namespace); err != nil {
+	if err := policies(ctx, by, in, namespace); err != nil {
 		return nil, err
 	}
 	var all v1alpha1.RemediationList
@@ -85,7 +85,7 @@ func (r *Reconciler) stop(ctx context.Context, change *v1alpha1.Remediation, in 
 }
 
 // policies finds the policy of a change, and the one that the pod belongs to.
-func (r *Reconciler) policies(ctx context.Context, by client.Reader, in *input, namespace *corev1.Namespace) error {
+func policies(ctx context.Context, by client.Reader, in *input, namespace *corev1.Namespace) error {
 	var list v1alpha1.RemediationPolicyList
 	if err := by.List(ctx, &list); err != nil {
 		return fmt.Errorf("listing RemediationPolicies: %w", err)

@@ -54,9 +54,14 @@ func (in *observation) lost() (reason, message string) {
 	case in.pod == nil || terminated(in.pod):
 		return v1alpha1.ReasonPodGone, fmt.Sprintf("pod %s is gone, and with it the change", in.remediation.Spec.Pod.Name)
 	case !has(in.pod, in.container(), in.to()):
-		return v1alpha1.ReasonAltered, fmt.Sprintf("container %s has %s: a user or a webhook has set that since, and it stays", in.container(), amountsOf(in.pod, in.container()))
+		return v1alpha1.ReasonAltered, in.altered()
 	}
 	return "", ""
+}
+
+// altered says that a change of the pod was overwritten.
+func (in *input) altered() string {
+	return fmt.Sprintf("container %s has %s: a user or a webhook has set that since, and it stays", in.container(), amountsOf(in.pod, in.container()))
 }
 
 // judge ends the change, or begins to undo it, by what it has won.
@@ -84,7 +89,7 @@ func (in *observation) lose(p plan, reason, message string) plan {
 	if in.moves() {
 		return p.end(v1alpha1.ReasonFailed, message+"; a move cannot be undone")
 	}
-	return in.rollBack(p, message)
+	return p.rollBack(message)
 }
 
 // realized returns what a change has won, as the API has it.

@@ -73,9 +73,11 @@ func (in *proposal) approve(p *plan) *verdict {
 	case in.policy == nil || !in.policy.Changes():
 		return nil // there is nothing to approve
 	default:
-		const message = "kubectl patch sets spec.approval: {decision: Approved, by: YOUR NAME}"
+		r := in.remediation
+		message := fmt.Sprintf(`a person decides: kubectl patch remediation %s --namespace %s --type merge --patch '{"spec": {"approval": {"decision": "Approved", "by": "YOUR NAME"}}}'`,
+			r.Name, r.Namespace)
 		p.set(v1alpha1.ConditionApproved, metav1.ConditionFalse, v1alpha1.ReasonAwaitingApproval, message)
-		return waits(v1alpha1.ReasonAwaitingApproval, message)
+		return waits(v1alpha1.ReasonAwaitingApproval, "%s", message)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestAChangeIsStartedOnlyWhereItMayBe(t *testing.T) {
 	}{
 		"automatic":                 {automatic(), raise(), nil, nil, "", "True/Automatic"},
 		"approved":                  {automatic(mode("Approve")), raise(approved("Approved")), nil, nil, "", "True/Approved"},
-		"not approved":              {automatic(mode("Approve")), raise(), nil, nil, "AwaitingApproval: kubectl patch sets spec.approval: {decision: Approved, by: YOUR NAME}", "False/AwaitingApproval"},
+		"not approved":              {automatic(mode("Approve")), raise(), nil, nil, "AwaitingApproval: a person decides: kubectl patch remediation change --namespace shop --type merge", "False/AwaitingApproval"},
 		"rejected":                  {automatic(mode("Approve")), raise(approved("Rejected")), nil, nil, "Rejected: rejected by alice", "False/Rejected"},
 		"rejected though automatic": {automatic(), raise(approved("Rejected")), nil, nil, "Rejected: rejected by alice", "False/Rejected"},
 		"advised":                   {automatic(mode("Advise")), raise(), nil, nil, "Advising: RemediationPolicy shop proposes changes, and makes none", ""},

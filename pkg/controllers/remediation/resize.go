@@ -62,11 +62,11 @@ func (in *resizeStep) follow() plan {
 		p.set(v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonResized, fmt.Sprintf("container %s has %s", in.container(), amountsOf(in.pod, in.container())))
 		return in.observe(p)
 	case far == infeasible:
-		return in.undo(p, v1alpha1.ReasonInfeasible, says)
+		return p.undo(v1alpha1.ReasonInfeasible, says)
 	case p.late() && far == deferred:
-		return in.undo(p, v1alpha1.ReasonDeferred, fmt.Sprintf("for %v: %s", resizeWithin, says))
+		return p.undo(v1alpha1.ReasonDeferred, fmt.Sprintf("for %v: %s", resizeWithin, says))
 	case p.late():
-		return in.undo(p, v1alpha1.ReasonResizeFailed, fmt.Sprintf("not done within %v: %s", resizeWithin, says))
+		return p.undo(v1alpha1.ReasonResizeFailed, fmt.Sprintf("not done within %v: %s", resizeWithin, says))
 	}
 	reason := map[progress]string{deferred: v1alpha1.ReasonDeferred, erring: v1alpha1.ReasonResizeFailed}[far]
 	if reason == "" {
@@ -78,13 +78,13 @@ func (in *resizeStep) follow() plan {
 }
 
 // undo has a resize undone that could not be made.
-func (in *input) undo(p plan, reason, message string) plan {
+func (p *plan) undo(reason, message string) plan {
 	p.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, reason, message)
-	return in.rollBack(p, message)
+	return p.rollBack(message)
 }
 
 // rollBack begins to undo a resize.
-func (in *input) rollBack(p plan, message string) plan {
+func (p *plan) rollBack(message string) plan {
 	p.set(v1alpha1.ConditionRolledBack, metav1.ConditionFalse, v1alpha1.ReasonRollingBack, message)
 	p.begin(v1alpha1.ReasonRollingBack, message, rollBackWithin)
 	return p.wait(soon)

@@ -15,7 +15,7 @@ type rollBack struct{ *input }
 func (in *rollBack) plan() plan {
 	if in.pod == nil || terminated(in.pod) {
 		p := in.unchanged()
-		return in.undone(p, v1alpha1.ReasonPodGone, "the pod is gone, and with it the change")
+		return p.undone(v1alpha1.ReasonPodGone, "the pod is gone, and with it the change")
 	}
 	if in.tried != nil && in.tried.err == nil {
 		in.pod = in.tried.pod
@@ -25,7 +25,7 @@ func (in *rollBack) plan() plan {
 		return in.follow()
 	case !has(in.pod, in.container(), in.to()):
 		p := in.unchanged()
-		return in.left(p, v1alpha1.ReasonAltered, fmt.Sprintf("container %s has %s: a user or a webhook has set that since, and it stays", in.container(), amountsOf(in.pod, in.container())))
+		return p.left(v1alpha1.ReasonAltered, in.altered())
 	}
 	held, p := in.held(rollBackWithin)
 	switch {
@@ -35,7 +35,7 @@ func (in *rollBack) plan() plan {
 		p.do = doUndo
 		return p
 	case p.late():
-		return in.left(p, v1alpha1.ReasonRollBackFailed, fmt.Sprintf("the change cannot be undone: %v", in.tried.err))
+		return p.left(v1alpha1.ReasonRollBackFailed, fmt.Sprintf("the change cannot be undone: %v", in.tried.err))
 	case refused(in.tried.err): // a quota may have room later
 		message := fmt.Sprintf("the change cannot be undone now: %v", in.tried.err)
 		p.set(v1alpha1.ConditionRolledBack, metav1.ConditionFalse, v1alpha1.ReasonRollingBack, message)
@@ -51,9 +51,9 @@ func (in *rollBack) follow() plan {
 	far, says := kubeletProgress(in.pod, in.container(), in.from())
 	switch {
 	case far == resized:
-		return in.undone(p, v1alpha1.ReasonRolledBack, fmt.Sprintf("container %s has %s again", in.container(), amountsOf(in.pod, in.container())))
+		return p.undone(v1alpha1.ReasonRolledBack, fmt.Sprintf("container %s has %s again", in.container(), amountsOf(in.pod, in.container())))
 	case p.late():
-		return in.left(p, v1alpha1.ReasonRollBackFailed, "the kubelet has not undone the change: "+says)
+		return p.left(v1alpha1.ReasonRollBackFailed, "the kubelet has not undone the change: "+says)
 	default:
 		return p.wait(watchEvery)
 	}
@@ -61,7 +61,7 @@ func (in *rollBack) follow() plan {
 
 // undone ends a change that was undone. One that was made and did not win is rolled back; one
 // that could not be made has failed.
-func (in *rollBack) undone(p plan, reason, message string) plan {
+func (p *plan) undone(reason, message string) plan {
 	p.set(v1alpha1.ConditionRolledBack, metav1.ConditionTrue, reason, message)
 	outcome, why := v1alpha1.ReasonFailed, meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionApplied)
 	if c := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionProven); c != nil && c.Status == metav1.ConditionFalse {
@@ -71,7 +71,7 @@ func (in *rollBack) undone(p plan, reason, message string) plan {
 }
 
 // left ends a change that could not be undone.
-func (in *rollBack) left(p plan, reason, message string) plan {
+func (p *plan) left(reason, message string) plan {
 	p.set(v1alpha1.ConditionRolledBack, metav1.ConditionFalse, reason, message)
 	return p.end(v1alpha1.ReasonFailed, message)
 }

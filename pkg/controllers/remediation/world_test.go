@@ -155,7 +155,7 @@ func (w *world) resize(ctx context.Context, o *corev1.Pod, patch client.Patch, o
 		return err
 	}
 	now := &corev1.Pod{}
-	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(o), now); err != nil {
+	if err := w.Get(ctx, client.ObjectKeyFromObject(o), now); err != nil {
 		return err
 	}
 	var versions metav1.PartialObjectMetadata
@@ -210,7 +210,7 @@ func (w *world) evict(ctx context.Context, o client.Object, eviction *policyv1.E
 		return apierrors.NewBadRequest("an eviction without the UID of its pod")
 	}
 	now := &corev1.Pod{}
-	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(o), now); err != nil {
+	if err := w.Get(ctx, client.ObjectKeyFromObject(o), now); err != nil {
 		return err
 	}
 	if now.UID != o.GetUID() {
@@ -248,7 +248,7 @@ func says(kind corev1.PodConditionType, reason, message string) func(*corev1.Pod
 			follow.DeepCopyInto(pod)
 			return
 		}
-		pod.Status.Conditions = append(follow.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message})
+		pod.Status.Conditions = slices.Concat(follow.Status.Conditions, []corev1.PodCondition{{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message}})
 	}
 }
 
@@ -325,7 +325,7 @@ func (w *world) until(t *testing.T, name string, is func(*v1alpha1.Remediation) 
 func (w *world) change(t *testing.T, name string) *v1alpha1.Remediation {
 	t.Helper()
 	var r v1alpha1.Remediation
-	if err := w.Client.Get(t.Context(), types.NamespacedName{Namespace: "shop", Name: name}, &r); err != nil {
+	if err := w.Get(t.Context(), types.NamespacedName{Namespace: "shop", Name: name}, &r); err != nil {
 		t.Fatal(err)
 	}
 	return &r
@@ -335,7 +335,7 @@ func (w *world) change(t *testing.T, name string) *v1alpha1.Remediation {
 func (w *world) pod(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	var pod corev1.Pod
-	err := w.Client.Get(t.Context(), types.NamespacedName{Namespace: "shop", Name: name}, &pod)
+	err := w.Get(t.Context(), types.NamespacedName{Namespace: "shop", Name: name}, &pod)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil

@@ -33,11 +33,11 @@ func (p *Policy) Hold(r *v1alpha1.Remediation, all []v1alpha1.Remediation, now t
 
 // usage is what other changes have used up of the budgets that a change needs.
 type usage struct {
-	samePod                          string // a running change of the same pod
-	atOnce, workload, namespace      int
-	node                             map[string]int
-	lastHour                         []time.Time // of starts
-	coolDown, untilHour, sinceChange time.Duration
+	samePod                     string // a running change of the same pod
+	atOnce, workload, namespace int
+	node                        map[string]int
+	lastHour                    int           // that were started within it
+	coolDown                    time.Duration // that is left
 }
 
 // add counts another change.
@@ -46,7 +46,7 @@ func (u *usage) add(p *Policy, r, other *v1alpha1.Remediation, now time.Time) {
 		return
 	}
 	if other.Spec.Policy == p.Name && now.Sub(other.Status.StartTime.Time) < time.Hour {
-		u.lastHour = append(u.lastHour, other.Status.StartTime.Time)
+		u.lastHour++
 	}
 	if ended := completed(other); ended != nil && sameWorkload(r, other) {
 		u.coolDown = max(u.coolDown, ended.Add(p.CoolDown).Sub(now))
@@ -88,8 +88,8 @@ func (u *usage) hold(p *Policy) *Hold {
 		return &Hold{Message: fmt.Sprintf("%d changes of the workload are running, and spec.budget.perWorkload is %d", u.workload, p.PerWorkload)}
 	case u.namespace >= p.PerNamespace:
 		return &Hold{Message: fmt.Sprintf("%d changes of the namespace are running, and spec.budget.perNamespace is %d", u.namespace, p.PerNamespace)}
-	case len(u.lastHour) >= p.PerHour:
-		return &Hold{Message: fmt.Sprintf("%d changes of RemediationPolicy %s were started within an hour, and spec.budget.perHour is %d", len(u.lastHour), p.Name, p.PerHour), Again: time.Minute}
+	case u.lastHour >= p.PerHour:
+		return &Hold{Message: fmt.Sprintf("%d changes of RemediationPolicy %s were started within an hour, and spec.budget.perHour is %d", u.lastHour, p.Name, p.PerHour), Again: time.Minute}
 	case u.coolDown > 0:
 		return &Hold{Message: fmt.Sprintf("the workload was changed less than %v ago", p.CoolDown), Again: u.coolDown}
 	}

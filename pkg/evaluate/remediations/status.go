@@ -111,7 +111,9 @@ func ready(in *Input, paused *metav1.Condition) metav1.Condition {
 // conflicted returns the condition Conflicted.
 func conflicted(c Conflict) metav1.Condition {
 	if c.Pods == 0 {
-		return metav1.Condition{Type: v1alpha1.ConditionConflicted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNoOverlap, Message: "no other policy that changes pods has the same ones"}
+		return metav1.Condition{
+			Type: v1alpha1.ConditionConflicted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNoOverlap, Message: "no other policy that changes pods has the same ones",
+		}
 	}
 	return metav1.Condition{
 		Type: v1alpha1.ConditionConflicted, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSelectorOverlap,
