@@ -118,3 +118,39 @@ func WithRequest(pod *corev1.Pod, container string, cpu resource.Quantity) *core
 	}
 	return pod
 }
+
+// Largest returns the container of a pod that requests most CPU of those that run side by side, the first of such that request as much,
+// how much that is, and its limit, nil for none; no name where there is no container, or where the pod requests CPU as a whole.
+func Largest(pod *corev1.Pod) (container string, request, limit *resource.Quantity) {
+	pod = InEffect(pod)
+	if pod.Spec.Resources != nil {
+		return "", nil, nil
+	}
+	for _, c := range running(pod) {
+		if own := c.Resources.Requests.Cpu(); request == nil || own.Cmp(*request) > 0 {
+			container, request, limit = c.Name, own, nil
+			if most := c.Resources.Limits.Cpu(); !most.IsZero() {
+				limit = most
+			}
+		}
+	}
+	return container, request, limit
+}
+
+// ContainerOf returns a container of a pod as it is in effect, by its name, or the only one by no name; nil where there is none.
+func ContainerOf(pod *corev1.Pod, name string) *corev1.Container {
+	pod = InEffect(pod)
+	if pod.Spec.Resources != nil {
+		return nil
+	}
+	all := running(pod)
+	if name == "" && len(all) == 1 {
+		return all[0]
+	}
+	for _, c := range all {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}

@@ -11,6 +11,8 @@
 //   - shares: which response times do the shares of a ShareTree, or of a node, come with?
 //   - explanation: why is a pod where it is, and how does it fare there?
 //   - findings: which pods are slowed down now, by what, and what helps?
+//   - disruption: may a pod be evicted or resized, and what does that cost?
+//   - kubectl: which commands carry out a change of a pod?
 //   - observations: does a profile still say what its pods are like?
 //   - installation: how well does Loadline work in a cluster?
 //   - remediations: which policy does a pod belong to, may its change be started, and what has a policy come to?

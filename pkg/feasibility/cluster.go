@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/component-helpers/storage/volume"
 	apidefaults "k8s.io/kubernetes/pkg/apis/core/v1"
-	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"loadline.dev/loadline/pkg/cgroup"
 )
@@ -91,7 +91,7 @@ func (c *Cluster) store(factory informers.SharedInformerFactory) (*known, error)
 			return nil, fmt.Errorf("keeping what the scheduler's filters look at: %w", err)
 		}
 	}
-	return newKnown(factory, c.Pods), nil
+	return newKnown(factory), nil
 }
 
 // bound returns a claim that names its volume with the annotation by which the scheduler takes it for bound. The API server's have
@@ -108,21 +108,27 @@ func bound(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
 	return said
 }
 
-// snapshot returns the nodes with the pods that take up something there.
-func (c *Cluster) snapshot() *cache.Snapshot {
+// placement returns the nodes with the pods that take up something there.
+func (c *Cluster) placement() *placement {
 	known := make(map[string]bool, len(c.Nodes))
-	all := make([]*corev1.Node, len(c.Nodes))
+	var all []*corev1.Node
 	for i := range c.Nodes {
-		all[i] = roomy(&c.Nodes[i])
-		known[all[i].Name] = true
-	}
-	var placed []*corev1.Pod
-	for i := range c.Pods {
-		if p := &c.Pods[i]; known[p.Spec.NodeName] && !cgroup.Ended(p) {
-			placed = append(placed, defaulted(p))
+		if n := &c.Nodes[i]; n.Name != "" {
+			all = append(all, roomy(n))
+			known[n.Name] = true
 		}
 	}
-	return cache.NewSnapshot(placed, all)
+	last := make(map[types.NamespacedName]int, len(c.Pods))
+	for i := range c.Pods {
+		last[keyOf(&c.Pods[i])] = i
+	}
+	var running []*corev1.Pod
+	for i := range c.Pods {
+		if p := &c.Pods[i]; known[p.Spec.NodeName] && !cgroup.Ended(p) && last[keyOf(p)] == i {
+			running = append(running, defaulted(p))
+		}
+	}
+	return placed(running, all)
 }
 
 // roomy returns a node that takes any number of pods, where it does not say how many: one that was written by hand.

@@ -6,6 +6,11 @@
 // filters would need to know and the snapshot does not have, such as the PersistentVolume of a claim, makes a node neither one
 // that fits nor one that is refused: the answer says that it is not known, and why.
 //
+// [Filter.With] has the answers after changes: once pods run elsewhere, request something else, or are gone. The plugins read the
+// cluster through a lister that shows the nodes with these changes, so they follow all rules as on a cluster that was listed so. A
+// question costs what it does on a snapshot, and a little for each change. That is much for a pod that is kept apart from others or
+// spread: the plugins look at all pods then.
+//
 // It does not ask the profile of a scheduler's own configuration, extenders, and the plugin DynamicResources: of pods with
 // ResourceClaims the answer is not known, unless something else refuses them. It does not say whether preemption would make
 // room.

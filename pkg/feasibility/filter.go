@@ -9,13 +9,11 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	kubescheduler "k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
-	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -26,11 +24,13 @@ import (
 	"loadline.dev/loadline/pkg/node"
 )
 
-// Filter asks the filter plugins about the pods and nodes of a snapshot. It is a [node.Feasibility], for one goroutine at a time.
+// Filter asks the filter plugins about the pods and nodes of a cluster. It is a [node.Feasibility], which is, with all that come of
+// With, for one goroutine at a time.
 type Filter struct {
 	framework framework.Framework
-	snapshot  *cache.Snapshot
+	lister    *lister
 	known     *known
+	placement *placement
 }
 
 var _ node.Feasibility = &Filter{}
@@ -47,10 +47,14 @@ func New(c *Cluster) (*Filter, error) {
 		return nil, err
 	}
 	metrics.Register() // the framework counts what it does; nothing serves that here
+	placement := c.placement()
+	lister, err := newLister(placement)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(quiet())
-	snapshot := c.snapshot()
 	asked, err := frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), profile,
-		frameworkruntime.WithSnapshotSharedLister(snapshot),
+		frameworkruntime.WithSnapshotSharedLister(lister),
 		frameworkruntime.WithInformerFactory(factory),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithParallelism(runtime.GOMAXPROCS(0)),
@@ -59,7 +63,7 @@ func New(c *Cluster) (*Filter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up the scheduler's filters: %w", err)
 	}
-	return &Filter{asked, snapshot, known}, nil
+	return &Filter{asked, lister, known, placement}, nil
 }
 
 // defaultProfile returns the profile that kube-scheduler has without a configuration, but for the plugin that needs to track devices.
@@ -79,7 +83,7 @@ func quiet() context.Context { return klog.NewContext(context.Background(), logr
 
 // Of returns the scheduler's verdict on each node, by its name, if the pod were created anew: it does not count where it is now.
 func (f *Filter) Of(pod *corev1.Pod) func(name string) node.Fit {
-	if why := stays(pod); why != "" {
+	if why := node.Stays(pod); why != "" {
 		return func(name string) node.Fit {
 			if name == pod.Spec.NodeName {
 				return node.Fit{}
@@ -90,34 +94,19 @@ func (f *Filter) Of(pod *corev1.Pod) func(name string) node.Fit {
 	return f.ask(pod).verdictOn
 }
 
-// stays says why a pod runs on its node and on no other, "" where a scheduler decides.
-func stays(pod *corev1.Pod) string {
-	owner := metav1.GetControllerOf(pod)
-	switch {
-	case pod.Spec.NodeName == "":
-		return ""
-	case static(pod, owner):
-		return fmt.Sprintf("it is a static pod, which the kubelet of %s runs: no scheduler places it", pod.Spec.NodeName)
-	case owner != nil && owner.Kind == "DaemonSet":
-		return fmt.Sprintf("DaemonSet %s has a pod for each of its nodes: this one is for %s", owner.Name, pod.Spec.NodeName)
-	default:
-		return ""
-	}
-}
-
-// static reports whether a pod stands in the API for one that a kubelet runs from a file of its node.
-func static(pod *corev1.Pod, owner *metav1.OwnerReference) bool {
-	_, mirrors := pod.Annotations[corev1.MirrorPodAnnotationKey]
-	return mirrors || owner != nil && owner.Kind == "Node"
+// With returns the filter of the cluster in which the pod runs on a node, in place of the pod of its namespace and name, and in no other
+// place: on none where there is no such node. It takes up what its specification says. VolumeAttachments stay where they are.
+func (f *Filter) With(pod *corev1.Pod, on string) node.Feasibility {
+	return &Filter{f.framework, f.lister, f.known, f.placement.with(pod, on)}
 }
 
 // question is a pod that would be scheduled.
 type question struct {
 	*Filter
 
-	pod  *corev1.Pod // as it would be made anew
-	was  *corev1.Pod // as it is on its node, nil for none
-	lack *lack
+	pod       *corev1.Pod // as it would be made anew
+	placement *placement  // of the others
+	lack      *lack
 
 	state   fwk.CycleState
 	refused string // on all nodes
@@ -125,26 +114,12 @@ type question struct {
 
 // ask runs the part of the plugins that runs once for a pod.
 func (f *Filter) ask(pod *corev1.Pod) *question {
-	q := &question{Filter: f, lack: f.known.lackOf(pod), state: framework.NewCycleState()}
+	others := f.placement.with(pod, "")
+	q := &question{Filter: f, placement: others, lack: f.known.lackOf(pod, others.repelling > 0), state: framework.NewCycleState()}
 	q.pod = unscheduled(pod, q.lack.volumes != "")
-	ctx := quiet()
-	_, status, _ := f.framework.RunPreFilterPlugins(ctx, q.state, q.pod)
-	if !status.IsSuccess() {
+	q.lister.show(q.placement)
+	if _, status, _ := f.framework.RunPreFilterPlugins(quiet(), q.state, q.pod); !status.IsSuccess() {
 		q.refused = words(status)
-		return q
-	}
-	here, err := f.snapshot.Get(pod.Spec.NodeName)
-	if err != nil { // it is on no node
-		return q
-	}
-	for _, there := range here.GetPods() {
-		if p := there.GetPod(); p.Name == pod.Name && p.Namespace == pod.Namespace {
-			q.was = p
-			if status := f.framework.RunPreFilterExtensionRemovePod(ctx, q.state, q.pod, there, here); !status.IsSuccess() {
-				q.refused = words(status)
-			}
-			break
-		}
 	}
 	return q
 }
@@ -161,15 +136,14 @@ func unscheduled(pod *corev1.Pod, withoutVolumes bool) *corev1.Pod {
 
 // verdictOn returns the scheduler's verdict on a node.
 func (q *question) verdictOn(name string) node.Fit {
-	info, err := q.snapshot.Get(name)
+	info, err := q.placement.node(name)
 	switch {
 	case err != nil:
 		return node.Fit{Refused: "there is no such node"}
 	case q.refused != "":
 		return node.Fit{Refused: q.refused}
-	case q.was != nil && q.was.Spec.NodeName == name:
-		info = without(info, q.was)
 	}
+	q.lister.show(q.placement)
 	status := q.framework.RunFilterPlugins(quiet(), q.state, q.pod, info)
 	switch {
 	case status.IsSuccess():
@@ -179,16 +153,4 @@ func (q *question) verdictOn(name string) node.Fit {
 	default:
 		return node.Fit{Refused: wordsOf(status, q.pod, info)}
 	}
-}
-
-// without returns a node without one of its pods.
-func without(info fwk.NodeInfo, pod *corev1.Pod) fwk.NodeInfo {
-	rest := framework.NewNodeInfo()
-	for _, p := range info.GetPods() {
-		if p.GetPod() != pod {
-			rest.AddPod(p.GetPod())
-		}
-	}
-	rest.SetNode(info.Node())
-	return rest
 }

@@ -17,22 +17,14 @@ type known struct {
 	volumes    corelisters.PersistentVolumeLister
 	classes    storagelisters.StorageClassLister
 	csiNodes   storagelisters.CSINodeLister
-	// repelled reports whether some pod keeps others away by the labels of their namespaces.
-	repelled bool
 }
 
-func newKnown(factory informers.SharedInformerFactory, pods []corev1.Pod) *known {
+func newKnown(factory informers.SharedInformerFactory) *known {
 	core, storage := factory.Core().V1(), factory.Storage().V1()
-	k := &known{
+	return &known{
 		namespaces: core.Namespaces().Lister(), claims: core.PersistentVolumeClaims().Lister(), volumes: core.PersistentVolumes().Lister(),
 		classes: storage.StorageClasses().Lister(), csiNodes: storage.CSINodes().Lister(),
 	}
-	for i := range pods {
-		if a := pods[i].Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-			k.repelled = k.repelled || byNamespaces(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-		}
-	}
-	return k
 }
 
 // byNamespaces reports whether some of the terms select namespaces by their labels.
@@ -57,13 +49,13 @@ type lack struct {
 	attached string
 }
 
-// lackOf returns the lack of a pod.
-func (k *known) lackOf(pod *corev1.Pod) *lack {
+// lackOf returns the lack of a pod, which others may keep away by the labels of its namespace.
+func (k *known) lackOf(pod *corev1.Pod, repelled bool) *lack {
 	l := &lack{known: k}
 	if len(pod.Spec.ResourceClaims) > 0 {
 		l.devices = "where there are devices for its ResourceClaims is not looked at"
 	}
-	if _, err := k.namespaces.Get(pod.Namespace); err != nil && (k.repelled || selectsNamespaces(pod)) {
+	if _, err := k.namespaces.Get(pod.Namespace); err != nil && (repelled || selectsNamespaces(pod)) {
 		l.labels = "the labels of namespaces are not known, by which pods are kept apart or together"
 	}
 	for i := range pod.Spec.Volumes {

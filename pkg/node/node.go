@@ -166,7 +166,7 @@ func (n *Node) WithVector(i int, atDevices loading.Vector) *Node {
 
 // WithLimit returns the node on which a container of the pod of index i has another limit. See [cgroup.WithLimit].
 func (n *Node) WithLimit(i int, container string, limit resource.Quantity) *Node {
-	return n.withObject(i, cgroup.WithLimit(n.Pods[i].Pod, container, limit))
+	return n.WithObject(i, cgroup.WithLimit(n.Pods[i].Pod, container, limit))
 }
 
 // WithCPU returns the node on which the pod of index i has another request or limit; nil leaves one unchanged. See
@@ -176,11 +176,11 @@ func (n *Node) WithCPU(i int, request, limit *resource.Quantity) (*Node, error) 
 	if err != nil {
 		return nil, err
 	}
-	return n.withObject(i, pod), nil
+	return n.WithObject(i, pod), nil
 }
 
-// withObject returns the node on which the pod of index i is another object, with the same vector at the same devices.
-func (n *Node) withObject(i int, pod *corev1.Pod) *Node {
+// WithObject returns the node on which the pod of index i is another object, with the same vector at the same devices.
+func (n *Node) WithObject(i int, pod *corev1.Pod) *Node {
 	pods := slices.Clone(n.Pods)
 	pods[i].Pod = pod
 	return n.with(pods)

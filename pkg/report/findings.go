@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -99,19 +100,19 @@ func since(seconds float64, atLeast bool) string {
 }
 
 // cause names a cause.
-func cause(c *findings.Cause) string {
+func cause(c *observed.Cause) string {
 	switch c.Kind {
-	case findings.ByNeighbour:
+	case observed.ByNeighbour:
 		return cmp.Or(c.Pod, c.Workload)
-	case findings.ByLimit:
+	case observed.ByLimit:
 		return limit(c)
-	case findings.ByHypervisor:
+	case observed.ByHypervisor:
 		return "the hypervisor (steal)"
-	case findings.ByItself:
+	case observed.ByItself:
 		return "its own threads"
-	case findings.BySystem:
+	case observed.BySystem:
 		return "the node outside of pods"
-	case findings.ByUnclear:
+	case observed.ByUnclear:
 		return "not clear"
 	default:
 		return string(c.Kind)
@@ -119,7 +120,7 @@ func cause(c *findings.Cause) string {
 }
 
 // limit names a limit of a pod, or of one of its containers: "proxy's limit of 100m".
-func limit(c *findings.Cause) string {
+func limit(c *observed.Cause) string {
 	line := "its own limit"
 	if c.Container != "" {
 		line = c.Container + "'s limit"
@@ -133,31 +134,60 @@ func limit(c *findings.Cause) string {
 	return line
 }
 
-// remedy describes the remedy for a pod.
+// remedy describes the remedy for a pod, with the step of the plan that it is.
 func remedy(r *findings.Remedy, pod *findings.Pod) string {
-	switch r.Action {
-	case findings.RaiseRequest:
-		return "request " + r.Request.String() + now(pod.Request)
-	case findings.RaiseLimit:
-		return "limit " + r.Limit.String() + ofContainer(r, pod)
-	case findings.MovePod:
-		return "move it to " + r.Node
-	case findings.MoveNeighbour:
-		return "move " + r.Pod + " to " + r.Node
-	default:
+	if r.Action == findings.Leave {
 		if r.Problem != "" {
 			return "not known: " + r.Problem
 		}
 		return "leave it"
 	}
+	line := ""
+	switch r.Action {
+	case findings.RaiseRequest, findings.LowerRequest:
+		line = "request " + r.Request.String() + ofWhom(r, pod, pod.Request)
+	case findings.RaiseLimit:
+		line = "limit " + r.Limit.String() + ofContainer(r, pod)
+	case findings.MovePod:
+		line = "move it to " + r.Node
+	case findings.MoveNeighbour:
+		line = "move " + r.Pod + " to " + r.Node
+	default:
+		line = string(r.Action)
+	}
+	return step(r.Step) + line
+}
+
+// step names a step of a plan, before what it does.
+func step(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("step %d: ", n)
+}
+
+// ofWhom names the container and the other pod that a request or limit is of, or how much the pod itself has now.
+func ofWhom(r *findings.Remedy, pod *findings.Pod, has *resource.Quantity) string {
+	line := ""
+	if r.Container != "" {
+		line = " of " + r.Container
+	}
+	switch {
+	case r.Pod != "":
+		return line + " of " + r.Pod
+	case r.Container != "":
+		return line
+	default:
+		return now(has)
+	}
 }
 
 // ofContainer names the container whose limit a remedy raises, if not the pod's, and the present limit.
 func ofContainer(r *findings.Remedy, pod *findings.Pod) string {
-	if r.Container == "" {
-		return now(pod.Limit)
+	if r.Container == "" || r.Pod != "" {
+		return ofWhom(r, pod, pod.Limit)
 	}
-	is := func(c findings.Cause) bool { return c.Kind == findings.ByLimit && c.Container == r.Container }
+	is := func(c observed.Cause) bool { return c.Kind == observed.ByLimit && c.Container == r.Container }
 	if i := slices.IndexFunc(pod.Causes, is); i >= 0 {
 		return " of " + r.Container + now(pod.Causes[i].Limit)
 	}
@@ -167,7 +197,7 @@ func ofContainer(r *findings.Remedy, pod *findings.Pod) string {
 // groupRemedy describes the remedy for the worst-off pod of a group. No other column of its row names that pod.
 func groupRemedy(g *findings.Group) string {
 	if g.Remedy.Action == findings.MovePod {
-		return "move " + g.Of + " to " + g.Remedy.Node
+		return step(g.Remedy.Step) + "move " + g.Of + " to " + g.Remedy.Node
 	}
 	return remedy(&g.Remedy, &findings.Pod{})
 }
@@ -198,6 +228,9 @@ func wins(r *findings.Remedy) string {
 		}
 	}
 	line := "→ " + text.Times(r.Dilation)
+	if most := r.Dilation + r.Margin; r.Margin >= smallCause {
+		line += fmt.Sprintf(" (at most %s)", text.Times(most))
+	}
 	switch {
 	case worst == nil:
 		line += ", costs no other pod"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -36,7 +36,7 @@ type reason struct {
 }
 
 // because names the causes that matter most, of neighbours no more than a number, and the others together.
-func because(causes []findings.Cause, maxShown int) string {
+func because(causes []observed.Cause, maxShown int) string {
 	sum := 0.0
 	for i := range causes {
 		sum += causes[i].Dilation
@@ -56,12 +56,12 @@ func because(causes []findings.Cause, maxShown int) string {
 }
 
 // reasons returns the causes, the largest first, with the neighbours together that are more than a number or less than the least.
-func reasons(causes []findings.Cause, maxShown int, least float64) []reason {
+func reasons(causes []observed.Cause, maxShown int, least float64) []reason {
 	var all []reason
-	var many []findings.Cause
+	var many []observed.Cause
 	named := 0
 	for _, c := range causes { // the largest first
-		if c.Kind == findings.ByNeighbour {
+		if c.Kind == observed.ByNeighbour {
 			if named >= maxShown || c.Dilation < least {
 				many = append(many, c)
 				continue
@@ -78,7 +78,7 @@ func reasons(causes []findings.Cause, maxShown int, least float64) []reason {
 }
 
 // together returns neighbours as one reason: "44 pods together 0.80× (a, b, c and 41 more)".
-func together(many []findings.Cause) reason {
+func together(many []observed.Cause) reason {
 	sum := 0.0
 	var names []string
 	what := "workload"

@@ -12,12 +12,9 @@ import (
 // FindingsNotes says in lines of how many pods and nodes that is, which nodes are not known, and how remedies meet.
 func FindingsNotes(a *findings.Answer) []string {
 	lines := observedNotes(a)
-	if p := a.Interplay(); p.Remedies > 1 {
-		line := "Remedies hold one at a time: each is predicted as if nothing else changed."
-		if p.Moves > 1 {
-			line += fmt.Sprintf(" %s move pods to %s: move one, and ask again.", text.Count(int64(p.Moves)), p.Node)
-		}
-		lines = append(lines, line)
+	if a.Plan != nil && len(a.Plan.Steps) > 0 {
+		lines = append(lines, fmt.Sprintf("The remedies are the steps of one plan: kubectl loadline plan shows it. Together they take the excess above %s from %s to %s.",
+			text.Times(a.Above), text.Times(a.Plan.Excess), text.Times(a.Plan.Left)))
 	}
 	return lines
 }

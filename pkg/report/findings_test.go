@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -34,21 +36,21 @@ func lines(t *testing.T, table *text.Table) []string {
 func TestEveryCauseAndRemedyHasWords(t *testing.T) {
 	t.Parallel()
 	quantity := func(text string) *resource.Quantity { q := resource.MustParse(text); return &q }
-	finding := func(name string, remedy findings.Remedy, causes ...findings.Cause) findings.Finding {
+	finding := func(name string, remedy findings.Remedy, causes ...observed.Cause) findings.Finding {
 		f := findings.Finding{SinceSeconds: 90, Resource: "cpu", Remedy: remedy}
 		f.Pod.Pod, f.Dilation, f.Request, f.Limit, f.Causes = name, 2, quantity("50m"), quantity("300m"), causes
 		return f
 	}
 	a := &findings.Answer{Findings: []findings.Finding{
 		finding("a/1", findings.Remedy{Action: findings.RaiseRequest, Request: quantity("300m"), Dilation: 1.4, Others: []findings.Change{{Pod: "b/1", Now: 1, Then: 1.1}}},
-			findings.Cause{Kind: findings.ByNeighbour, Pod: "b/1", Dilation: 0.8}, findings.Cause{Kind: findings.ByItself, Dilation: 0.15}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.05}),
-		finding("a/2", findings.Remedy{Action: findings.RaiseLimit, Limit: quantity("600m"), Dilation: 1}, findings.Cause{Kind: findings.ByLimit, Limit: quantity("300m"), Dilation: 1}),
-		finding("a/3", findings.Remedy{Action: findings.MovePod, Pod: "a/3", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 2, Then: 1.5}}}, findings.Cause{Kind: findings.BySystem, Dilation: 0.99}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.01}),
-		finding("a/4", findings.Remedy{Action: findings.MoveNeighbour, Pod: "b/1", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 1, Then: 1.5}, {Pod: "c/2", Now: 1, Then: 1.2}}}, findings.Cause{Kind: findings.ByUnclear, Dilation: 1}),
-		finding("a/5", findings.Remedy{Action: findings.Leave, Dilation: 2}, findings.Cause{Kind: findings.ByHypervisor, Dilation: 1}),
+			observed.Cause{Kind: observed.ByNeighbour, Pod: "b/1", Dilation: 0.8}, observed.Cause{Kind: observed.ByItself, Dilation: 0.15}, observed.Cause{Kind: observed.ByUnclear, Dilation: 0.05}),
+		finding("a/2", findings.Remedy{Action: findings.RaiseLimit, Limit: quantity("600m"), Dilation: 1}, observed.Cause{Kind: observed.ByLimit, Limit: quantity("300m"), Dilation: 1}),
+		finding("a/3", findings.Remedy{Action: findings.MovePod, Pod: "a/3", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 2, Then: 1.5}}}, observed.Cause{Kind: observed.BySystem, Dilation: 0.99}, observed.Cause{Kind: observed.ByUnclear, Dilation: 0.01}),
+		finding("a/4", findings.Remedy{Action: findings.MoveNeighbour, Pod: "b/1", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 1, Then: 1.5}, {Pod: "c/2", Now: 1, Then: 1.2}}}, observed.Cause{Kind: observed.ByUnclear, Dilation: 1}),
+		finding("a/5", findings.Remedy{Action: findings.Leave, Dilation: 2}, observed.Cause{Kind: observed.ByHypervisor, Dilation: 1}),
 		finding("a/6", findings.Remedy{Action: findings.Leave, Dilation: 2, Problem: "no solution"}),
 		finding("a/7", findings.Remedy{Action: findings.RaiseLimit, Container: "proxy", Limit: quantity("400m"), Dilation: 1.02},
-			findings.Cause{Kind: findings.ByLimit, Container: "proxy", Limit: quantity("100m"), Dilation: 0.8}, findings.Cause{Kind: findings.ByLimit, Container: "app", Limit: quantity("1"), Assumed: true, Dilation: 0.2}),
+			observed.Cause{Kind: observed.ByLimit, Container: "proxy", Limit: quantity("100m"), Dilation: 0.8}, observed.Cause{Kind: observed.ByLimit, Container: "app", Limit: quantity("1"), Assumed: true, Dilation: 0.2}),
 	}}
 	a.Findings[4].AtLeast = true
 	want := []string{
@@ -70,18 +72,18 @@ func TestEveryCauseAndRemedyHasWords(t *testing.T) {
 
 func TestManySmallCausesHaveASum(t *testing.T) {
 	t.Parallel()
-	by := func(name string, dilation float64) findings.Cause {
-		return findings.Cause{Kind: findings.ByNeighbour, Pod: name, Dilation: dilation}
+	by := func(name string, dilation float64) observed.Cause {
+		return observed.Cause{Kind: observed.ByNeighbour, Pod: name, Dilation: dilation}
 	}
-	outside, unclear := findings.Cause{Kind: findings.BySystem, Dilation: 0.6}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.04}
-	crowd := func(n int, dilation float64) (all []findings.Cause) {
+	outside, unclear := observed.Cause{Kind: observed.BySystem, Dilation: 0.6}, observed.Cause{Kind: observed.ByUnclear, Dilation: 0.04}
+	crowd := func(n int, dilation float64) (all []observed.Cause) {
 		for i := range n {
 			all = append(all, by(fmt.Sprintf("c/%d", i), dilation))
 		}
 		return all
 	}
 	for name, test := range map[string]struct {
-		causes []findings.Cause
+		causes []observed.Cause
 		want   string
 		wide   string
 	}{
@@ -95,13 +97,13 @@ func TestManySmallCausesHaveASum(t *testing.T) {
 		},
 		"a crowd": {crowd(44, 0.018), "44 pods together 0.79× (c/0, c/1, c/2 and 41 more)", "44 pods together 0.79× (c/0, c/1, c/2 and 41 more)"},
 		"a crowd beside the node": {
-			append([]findings.Cause{outside}, crowd(40, 0.026)...), "40 pods together 1.04× (c/0, c/1, c/2 and 37 more), the node outside of pods 0.60×",
+			append([]observed.Cause{outside}, crowd(40, 0.026)...), "40 pods together 1.04× (c/0, c/1, c/2 and 37 more), the node outside of pods 0.60×",
 			"40 pods together 1.04× (c/0, c/1, c/2 and 37 more), the node outside of pods 0.60×",
 		},
-		"a crowd that matters little": {append([]findings.Cause{by("b/1", 3)}, crowd(40, 0.002)...), "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)", "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)"},
-		"a crowd that matters not":    {append([]findings.Cause{by("b/1", 3), unclear}, crowd(4, 0.002)...), "b/1 3.00×", "b/1 3.00×"},
+		"a crowd that matters little": {append([]observed.Cause{by("b/1", 3)}, crowd(40, 0.002)...), "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)", "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)"},
+		"a crowd that matters not":    {append([]observed.Cause{by("b/1", 3), unclear}, crowd(4, 0.002)...), "b/1 3.00×", "b/1 3.00×"},
 		"nothing that matters":        {crowd(4, 0.001), "4 pods together 0.00× (c/0, c/1, c/2, c/3)", "4 pods together 0.00× (c/0, c/1, c/2, c/3)"},
-		"of workloads":                {[]findings.Cause{{Kind: findings.ByNeighbour, Workload: "Job a/1", Dilation: 0.02}, {Kind: findings.ByNeighbour, Workload: "Job a/2", Dilation: 0.02}}, "2 workloads together 0.04× (Job a/1, Job a/2)", "2 workloads together 0.04× (Job a/1, Job a/2)"},
+		"of workloads":                {[]observed.Cause{{Kind: observed.ByNeighbour, Workload: "Job a/1", Dilation: 0.02}, {Kind: observed.ByNeighbour, Workload: "Job a/2", Dilation: 0.02}}, "2 workloads together 0.04× (Job a/1, Job a/2)", "2 workloads together 0.04× (Job a/1, Job a/2)"},
 	} {
 		f := findings.Finding{}
 		f.Pod.Pod, f.Dilation, f.Causes, f.Remedy.Action = "a/1", 2, test.causes, findings.Leave
@@ -126,7 +128,7 @@ func TestOfEachNodeTheWorstHaveRowsAndTheOthersOne(t *testing.T) {
 				f.Dilation = 9
 			}
 			f.Remedy = findings.Remedy{Action: findings.MovePod, Pod: f.Pod.Pod, Node: "n-4", Dilation: 1}
-			f.Causes = []findings.Cause{{Kind: findings.ByNeighbour, Pod: "b/1", Workload: "Job b/1", Dilation: f.Dilation - 1}}
+			f.Causes = []observed.Cause{{Kind: observed.ByNeighbour, Pod: "b/1", Workload: "Job b/1", Dilation: f.Dilation - 1}}
 			a.Findings = append(a.Findings, f)
 		}
 	}
@@ -152,7 +154,7 @@ func TestTheRemedyOfAWorkloadNamesThePodThatMoves(t *testing.T) {
 	group := func(workload string, remedy findings.Remedy) findings.Group {
 		return findings.Group{
 			Workload: workload, Slowed: 2, Pods: 3, Dilation: 2, Worst: 3, SinceSeconds: 90, Resource: "cpu", Remedy: remedy, Of: "shop/cart-1",
-			Causes: []findings.Cause{{Kind: findings.BySystem, Dilation: 1}},
+			Causes: []observed.Cause{{Kind: observed.BySystem, Dilation: 1}},
 		}
 	}
 	groups := []findings.Group{
@@ -169,16 +171,6 @@ func TestTheRemedyOfAWorkloadNamesThePodThatMoves(t *testing.T) {
 	if diff := cmp.Diff(want, lines(t, report.GroupsTable(groups, false))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-}
-
-// moving returns a finding about a pod on a node that a move of a pod to another one helps.
-func moving(pod, node, moved, to string) findings.Finding {
-	f := findings.Finding{Remedy: findings.Remedy{Action: findings.MoveNeighbour, Pod: moved, Node: to}}
-	if pod == moved {
-		f.Remedy.Action = findings.MovePod
-	}
-	f.Pod.Pod, f.Node = pod, node
-	return f
 }
 
 func TestBlockedTimeThatIsNotAccountedIsNotShown(t *testing.T) {
@@ -217,11 +209,8 @@ func TestNotesSayWhatWasNotObserved(t *testing.T) {
 		"None of 0 observed pods is slowed down 1.20× or more.\nProcessors change on 2 of 3 nodes (n-1: 1, and at times 2, n-3: 4, and at times 2 or 8): only the time with the first number counts.": {
 			Above: 1.2, Nodes: []findings.NodeSummary{{Name: "n-1", CPUs: 1, OtherCPUs: []int{2}}, {Name: "n-2", CPUs: 2}, {Name: "n-3", CPUs: 4, OtherCPUs: []int{2, 8}}},
 		},
-		"Slowed down 1.20× or more: 2 of 2 observed pods.\nRemedies hold one at a time: each is predicted as if nothing else changed. 2 move pods to n-9: move one, and ask again.": {
-			Above: 1.2, Pods: make([]findings.Pod, 2), Findings: []findings.Finding{moving("a/1", "n-1", "a/1", "n-9"), moving("a/2", "n-2", "a/2", "n-9")},
-		},
-		"Slowed down 1.20× or more: 3 of 3 observed pods.": { // two are helped by the same move, and the third is elsewhere
-			Above: 1.2, Pods: make([]findings.Pod, 3), Findings: []findings.Finding{moving("a/1", "n-1", "b/1", "n-9"), moving("a/2", "n-1", "b/1", "n-9"), moving("a/3", "n-2", "a/3", "n-8")},
+		"Slowed down 1.20× or more: 2 of 2 observed pods.\nThe remedies are the steps of one plan: kubectl loadline plan shows it. Together they take the excess above 1.20× from 3.00× to 0.50×.": {
+			Above: 1.2, Pods: make([]findings.Pod, 2), Findings: make([]findings.Finding, 2), Plan: &plan.Plan{Excess: 3, Left: 0.5, Steps: make([]plan.Step, 2)},
 		},
 	} {
 		if got := strings.Join(report.FindingsNotes(a), "\n"); got != want {
@@ -233,8 +222,8 @@ func TestNotesSayWhatWasNotObserved(t *testing.T) {
 func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 	t.Parallel()
 	pods := []findings.Pod{
-		{Pod: "a/1", Node: "n-1", Dilation: 2, Predicted: new(1.9), Causes: []findings.Cause{{Kind: findings.ByNeighbour, Pod: "b/1", Dilation: 1}}},
-		{Pod: "b/1", Node: "n-1", Dilation: 1.01, Predicted: new(1.0), Causes: []findings.Cause{{Kind: findings.ByNeighbour, Pod: "a/1", Dilation: 0.01}}},
+		{Pod: "a/1", Node: "n-1", Dilation: 2, Predicted: new(1.9), Causes: []observed.Cause{{Kind: observed.ByNeighbour, Pod: "b/1", Dilation: 1}}},
+		{Pod: "b/1", Node: "n-1", Dilation: 1.01, Predicted: new(1.0), Causes: []observed.Cause{{Kind: observed.ByNeighbour, Pod: "a/1", Dilation: 0.01}}},
 		{Pod: "c/1", Node: "n-2", Dilation: 1, Predicted: new(1.0)},
 	}
 	page := report.FindingsPage(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2"}}}, "made")

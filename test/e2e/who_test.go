@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/test/live"
 )
 
@@ -39,7 +40,7 @@ func TestWhoNamesThePodThatSlowsAnotherAndWhatHelps(t *testing.T) {
 	must(t, cluster.Create(t.Context(), sort))
 
 	f := cluster.AwaitFinding(t, node, namespace, "cart", func(f *findings.Finding) bool { return f.Seconds > 50 })
-	if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != namespace+"/sort" {
+	if c := f.Causes[0]; c.Kind != observed.ByNeighbour || c.Pod != namespace+"/sort" {
 		t.Errorf("the first cause is %+v, want the pod sort", c)
 	}
 	if f.Remedy.Action != findings.RaiseRequest {
@@ -75,7 +76,7 @@ func TestWhoSaysThatAPodIsHeldBackByItsOwnLimit(t *testing.T) {
 	must(t, cluster.Create(t.Context(), requesting(pod, "100m", "200m")))
 
 	f := cluster.AwaitFinding(t, node, namespace, "api", func(f *findings.Finding) bool { return f.Seconds > 50 })
-	if f.Causes[0].Kind != findings.ByLimit || f.Remedy.Action != findings.RaiseLimit {
+	if f.Causes[0].Kind != observed.ByLimit || f.Remedy.Action != findings.RaiseLimit {
 		t.Errorf("the first cause is %+v, the remedy %+v: want its own limit, and a higher one", f.Causes[0], f.Remedy)
 	}
 	t.Logf("dilation %.2f ± %.2f: %+v; with a limit of %s it is to be %.2f", f.Dilation, f.DilationError, f.Causes, f.Remedy.Limit, f.Remedy.Dilation)

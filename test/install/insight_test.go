@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 )
 
 // gaugesAlone types what docs/who.md says, on a cluster on which one pod slows another down, and takes all of it away again.
@@ -25,7 +26,7 @@ func gaugesAlone(t *testing.T) {
 
 	helm(t, "install", release, *chart, "--create-namespace", "--values", filepath.Join(*chart, "values-insight-only.yaml"), "--set", "image.tag="+*imageTag)
 	f := cluster.AwaitFinding(t, node, namespace, "cart", func(*findings.Finding) bool { return true })
-	if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != namespace+"/sort" {
+	if c := f.Causes[0]; c.Kind != observed.ByNeighbour || c.Pod != namespace+"/sort" {
 		t.Errorf("the first cause is %+v, want the pod sort", c)
 	}
 	helm(t, "test", release, "--timeout", "5m")

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/gauge/reading"
@@ -72,9 +74,9 @@ func judged(t *testing.T, members []member) *findings.Answer {
 }
 
 // judge is what findings say.
-func judge(t *testing.T, in *findings.Input) *findings.Answer {
+func judge(t *testing.T, in *observed.Input) *findings.Answer {
 	t.Helper()
-	answer, err := findings.Find(in)
+	answer, err := findings.Find(in, &plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func judge(t *testing.T, in *findings.Input) *findings.Answer {
 }
 
 // watched runs pods on the first processor for some intervals, and returns what a gauge sees of them.
-func watched(t *testing.T, members []member, intervals int) *findings.Input {
+func watched(t *testing.T, members []member, intervals int) *observed.Input {
 	t.Helper()
 	s := settled(t, members, 1)
 	s.watch(t, intervals)
@@ -95,7 +97,7 @@ func watched(t *testing.T, members []member, intervals int) *findings.Input {
 
 // scene is pods that run on the first processors of this machine, which stand for a node.
 type scene struct {
-	in      *findings.Input
+	in      *observed.Input
 	groups  *groups
 	running []*running
 	cpus    int
@@ -105,7 +107,7 @@ type scene struct {
 func settled(t *testing.T, members []member, cpus int) *scene {
 	t.Helper()
 	s := &scene{groups: newGroups(t), cpus: cpus}
-	s.in = &findings.Input{Weights: cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}}
+	s.in = &observed.Input{Weights: cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}}
 	if s.groups.v2 {
 		s.in.Weights = cgroup.Options{}
 	}
@@ -133,7 +135,7 @@ func (s *scene) watch(t *testing.T, intervals int) {
 		}
 		return got
 	}
-	sight := findings.Sight{Node: "this"}
+	sight := observed.Sight{Node: "this"}
 	before := read()
 	for range intervals {
 		<-time.After(*intervalLength)
@@ -143,7 +145,7 @@ func (s *scene) watch(t *testing.T, intervals int) {
 		sight.Intervals = append(sight.Intervals, *v)
 		before = after
 	}
-	s.in.Sights = []findings.Sight{sight}
+	s.in.Sights = []observed.Sight{sight}
 }
 
 func (s *scene) stop(t *testing.T) {
@@ -163,13 +165,13 @@ func onTheFirst(v *usage.Interval, cpus int, before, after *reading.Reading) {
 }
 
 // first returns the finding about the victim, and its first cause; nil and none if there is none.
-func first(answer *findings.Answer) (*findings.Finding, findings.Cause) {
+func first(answer *findings.Answer) (*findings.Finding, observed.Cause) {
 	for i := range answer.Findings {
 		if f := &answer.Findings[i]; f.Pod.Pod == "shop/victim" {
 			return f, f.Causes[0]
 		}
 	}
-	return nil, findings.Cause{}
+	return nil, observed.Cause{}
 }
 
 func TestTheCulpritIsNamedFirst(t *testing.T) {
@@ -227,7 +229,7 @@ func TestTheOwnLimitIsToldFromNeighbours(t *testing.T) {
 				return
 			}
 			found++
-			if cause.Kind == findings.ByLimit {
+			if cause.Kind == observed.ByLimit {
 				told++
 			}
 			t.Logf("%.2f ± %.2f: %s %s %.2f of %.2f; %+v", f.Dilation, f.DilationError, cause.Kind, cause.Pod, cause.Dilation, f.Dilation-1, f.Remedy)

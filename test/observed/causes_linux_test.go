@@ -16,6 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/test/oracle/runqueue"
 )
@@ -36,9 +37,9 @@ func told(p *findings.Pod) blame {
 	b := blame{}
 	for _, c := range p.Causes {
 		switch c.Kind {
-		case findings.ByNeighbour:
+		case observed.ByNeighbour:
 			b[c.Pod] += c.Dilation
-		case findings.ByItself:
+		case observed.ByItself:
 			b[itself] += c.Dilation
 		default:
 		}
@@ -187,7 +188,7 @@ func compare(t *testing.T, answer *findings.Answer, truth map[string]blame, syst
 		v := verdict{a.misplaced(b), b[b.sorted()[0]] - b[a.sorted()[0]], said.own() - is.own()}
 		t.Logf("%s: %.2f ± %.2f, %2.0f %% of the waiting for no pod; threads %.1f; misplaced %.3f, own %+.2f\n  causes%v\n  truth %v",
 			p.Pod, p.Dilation, p.DilationError, 100*system[p.Pod], p.Threads, v.misplaced, v.own, a, b)
-		if p.Dilation >= findings.DefaultAbove {
+		if p.Dilation >= observed.DefaultAbove {
 			*found = append(*found, v)
 		} else {
 			*others = append(*others, v)
@@ -287,11 +288,11 @@ func TestBlameIsWhatRanOnTheProcessorOfWhatWaited(t *testing.T) {
 	if system["shop/cart"] != 0.1 {
 		t.Errorf("something that is no pod ran in %v of the waiting, want a tenth", system["shop/cart"])
 	}
-	said := told(&findings.Pod{Causes: []findings.Cause{
-		{Kind: findings.ByNeighbour, Pod: "shop/index", Dilation: 0.5},
-		{Kind: findings.ByNeighbour, Pod: "shop/sort", Dilation: 0.5},
-		{Kind: findings.ByLimit, Dilation: 3},
-		{Kind: findings.ByItself, Dilation: 1},
+	said := told(&findings.Pod{Causes: []observed.Cause{
+		{Kind: observed.ByNeighbour, Pod: "shop/index", Dilation: 0.5},
+		{Kind: observed.ByNeighbour, Pod: "shop/sort", Dilation: 0.5},
+		{Kind: observed.ByLimit, Dilation: 3},
+		{Kind: observed.ByItself, Dilation: 1},
 	}})
 	if got := said.neighbours().misplaced(truth.neighbours()); got != 0.25 {
 		t.Errorf("%v of the blame is misplaced, want a quarter, which is given to index in place of sort", got)

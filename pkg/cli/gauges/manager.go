@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -75,7 +75,7 @@ func (a *Asker) askManager(ctx context.Context, pods []corev1.Pod, nodes []strin
 		switch {
 		case a.Source == Manager && report == nil:
 			answer.Err = a.unheard(answer.Node)
-		case report != nil && (a.Source == Manager || !findings.Stale(report)):
+		case report != nil && (a.Source == Manager || !observed.Stale(report)):
 			answer.Report, answer.FromManager = report, true
 			answered++
 		}

@@ -16,6 +16,7 @@ import (
 	"loadline.dev/loadline/apis/decode"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/evaluate/disruption"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -35,6 +36,8 @@ type Objects struct {
 	Workloads        []manifest.Workload
 	// Volumes are the objects that decide on which nodes the volumes of pods can be used.
 	Volumes []runtime.Object
+	// Disruption holds the objects that decide whether pods may be disrupted.
+	Disruption disruption.Input
 	// Skipped counts the objects that the verb has no use for, by kind.
 	Skipped map[string]int
 }

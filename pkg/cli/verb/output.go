@@ -53,9 +53,9 @@ func (o *Output) Add(command *cobra.Command) {
 	o.addNoHeaders(command)
 }
 
-// AddWide adds the flag for a verb that has a table of more columns, too.
-func (o *Output) AddWide(command *cobra.Command) {
-	o.AddFormats(command, "table", wide, "json", "yaml")
+// AddWide adds the flag for a verb that has a table of more columns, too, and other formats.
+func (o *Output) AddWide(command *cobra.Command, others ...string) {
+	o.AddFormats(command, slices.Concat([]string{"table", wide, "json", "yaml"}, others)...)
 	o.addNoHeaders(command)
 }
 

@@ -18,6 +18,8 @@ import (
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -40,7 +42,8 @@ type asking struct {
 
 // seen is the state of the cluster at a moment.
 type seen struct {
-	in        *findings.Input
+	in        *observed.Input
+	options   plan.Options // which changes may be proposed
 	reports   []usage.Report
 	workloads []v1alpha1.WorkloadProfile
 }
@@ -49,7 +52,7 @@ type seen struct {
 func (a *asking) add(command *cobra.Command, by string) {
 	a.addWithout(command, by)
 	flags := command.Flags()
-	flags.Float64Var(&a.above, "above", findings.DefaultAbove, "how many times slower than alone a pod must be to be a finding, above 1")
+	flags.Float64Var(&a.above, "above", observed.DefaultAbove, "how many times slower than alone a pod must be to be a finding, above 1")
 	flags.BoolVarP(&a.watch, "watch", "w", false, "ask again every ten seconds; once there was an answer, errors are warnings")
 	a.output.AddWide(command)
 }
@@ -80,29 +83,36 @@ func (a *asking) namespaces() []string {
 // every is the time between two looks, that between two readings of a gauge.
 const every = 10 * time.Second
 
-// run looks, once or again and again, and has the answer shown.
+// run looks, once or again and again, and has the findings shown.
 func (a *asking) run(ctx context.Context, show func(*seen, *findings.Answer) error) error {
+	return run(ctx, a, a.answer, show)
+}
+
+// run looks, once or again and again, and has the answer shown.
+func run[A any](ctx context.Context, a *asking, answer func(context.Context, *seen) (A, error), show func(*seen, A) error) error {
 	s, err := a.source()
 	if err != nil {
 		return err
 	}
 	if !a.watch {
-		seen, answer, err := a.look(ctx, s)
+		seen, found, err := look(ctx, a, s, answer)
 		if err != nil {
 			return err
 		}
-		return show(seen, answer)
+		return show(seen, found)
 	}
-	return a.watching(ctx, s, clock.RealClock{}, show)
+	return watching(ctx, a, s, clock.RealClock{}, answer, show)
 }
 
 // watching looks again and again until the context is done. Once there has been an answer, an error is a warning: the fault may
 // be gone at the next look. An error of show ends it.
-func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, show func(*seen, *findings.Answer) error) error {
+func watching[A any](
+	ctx context.Context, a *asking, s source, by clock.WithTicker, answer func(context.Context, *seen) (A, error), show func(*seen, A) error,
+) error {
 	ticker := by.NewTicker(every)
 	defer ticker.Stop()
 	for answered := false; ; {
-		seen, answer, err := a.look(ctx, s)
+		seen, found, err := look(ctx, a, s, answer)
 		switch {
 		case err != nil && (!answered || ctx.Err() != nil):
 			return err
@@ -116,7 +126,7 @@ func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, sh
 					return err
 				}
 			}
-			if err := show(seen, answer); err != nil {
+			if err := show(seen, found); err != nil {
 				return err
 			}
 			answered = true
@@ -129,37 +139,43 @@ func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, sh
 	}
 }
 
-// look returns the present state, and its findings.
-func (a *asking) look(ctx context.Context, s source) (*seen, *findings.Answer, error) {
-	seen, err := s.look(ctx)
-	if err != nil {
-		return nil, nil, err
+// look returns the present state, and the answer about it.
+func look[A any](ctx context.Context, a *asking, s source, answer func(context.Context, *seen) (A, error)) (seen *seen, found A, err error) {
+	if seen, err = s.look(ctx); err != nil {
+		return nil, found, err
 	}
-	answer, err := a.answer(ctx, seen)
-	return seen, answer, err
+	if err = a.take(seen); err != nil {
+		return nil, found, err
+	}
+	err = verb.Abandon(ctx, func() (err error) {
+		found, err = answer(ctx, seen)
+		return err
+	})
+	return seen, found, err
 }
 
-// answer returns the findings that are asked for.
-func (a *asking) answer(ctx context.Context, seen *seen) (answer *findings.Answer, err error) {
+// take checks what was seen against the flags, and keeps it where they say so.
+func (a *asking) take(seen *seen) (err error) {
 	if err := a.checkNodes(seen.in.Nodes); err != nil {
-		return nil, err
+		return err
 	}
 	if err := a.checkNamespaces(seen.in.Pods); err != nil {
-		return nil, err
+		return err
 	}
 	if a.saveUsage != "" {
 		if err := saveReports(a.saveUsage, seen.reports); err != nil {
-			return nil, fmt.Errorf("--save-usage: %w", err)
+			return fmt.Errorf("--save-usage: %w", err)
 		}
 	}
-	if seen.in.Weights, err = a.weights.Options(); err != nil {
-		return nil, err
-	}
-	seen.in.Above = a.above
-	err = verb.Abandon(ctx, func() (err error) {
-		answer, err = findings.Find(seen.in)
-		return err
-	})
+	seen.in.Weights, err = a.weights.Options()
+	return err
+}
+
+// answer returns the findings that are asked for.
+func (a *asking) answer(_ context.Context, seen *seen) (*findings.Answer, error) {
+	o := seen.options
+	o.Above = a.above
+	answer, err := findings.Find(seen.in, &o)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 )
 
 // looks is a source with a result for each look, nil for a good one. After each but the last it is time for the next.
@@ -32,7 +33,7 @@ func (l *looks) look(context.Context) (*seen, error) {
 	case err != nil:
 		l.cancel()
 	}
-	return &seen{in: &findings.Input{}}, err
+	return &seen{in: &observed.Input{}}, err
 }
 
 func (l *looks) last() bool { return l.next == len(l.results) }
@@ -45,9 +46,9 @@ func watch(t *testing.T, showing map[int]error, results ...error) (out, warnings
 	defer cancel()
 	l := &looks{results: results, clock: testingclock.NewFakeClock(time.Unix(0, 0)), cancel: cancel}
 	var stdout, stderr bytes.Buffer
-	a := &asking{streams: verb.Streams{Out: verb.NewStream(&stdout), Err: verb.NewStream(&stderr)}, above: findings.DefaultAbove}
+	a := &asking{streams: verb.Streams{Out: verb.NewStream(&stdout), Err: verb.NewStream(&stderr)}, above: observed.DefaultAbove}
 	shown := 0
-	err = a.watching(ctx, l, l.clock, func(*seen, *findings.Answer) error {
+	err = watching(ctx, a, l, l.clock, a.answer, func(*seen, *findings.Answer) error {
 		shown++
 		fmt.Fprintf(&stdout, "answer %d\n", shown)
 		if l.last() {

@@ -21,7 +21,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/scheduling"
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/report/file"
 )
@@ -113,14 +113,23 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	if err := c.client.List(ctx, pods); err != nil {
 		return nil, fmt.Errorf("listing the pods of all namespaces: %w", err)
 	}
-	seen := &seen{in: &findings.Input{Nodes: nodes.Items, Pods: pods.Items}}
+	seen := &seen{in: &observed.Input{Nodes: nodes.Items, Pods: pods.Items}}
 	if c.moves {
-		if seen.in.Feasibility, err = scheduling.Filter(ctx, c.client, c.warnings, nodes.Items, pods.Items, pods.Items); err != nil {
+		filter, err := scheduling.Filter(ctx, c.client, c.warnings, nodes.Items, pods.Items, pods.Items)
+		if err != nil {
 			return nil, err
 		}
+		in, err := scheduling.Disruption(ctx, c.client, c.warnings)
+		if err != nil {
+			return nil, err
+		}
+		if seen.options.Rules, err = advised(in, pods.Items, time.Now()); err != nil {
+			return nil, err
+		}
+		seen.options.Feasibility = filter
 	}
 	for _, answer := range answers {
-		s := findings.Sight{Node: answer.Node}
+		s := observed.Sight{Node: answer.Node}
 		if answer.Err != nil {
 			s.Problem = answer.Err.Error()
 		} else {
@@ -137,15 +146,15 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	return seen, nil
 }
 
-func sightOf(node string, r *usage.Report) findings.Sight {
-	return findings.Sight{Node: node, Intervals: r.Intervals, Age: time.Duration(r.AgeSeconds * float64(time.Second))}
+func sightOf(node string, r *usage.Report) observed.Sight {
+	return observed.Sight{Node: node, Intervals: r.Intervals, Age: time.Duration(r.AgeSeconds * float64(time.Second))}
 }
 
 // files are read in place of a cluster.
 type files struct{ *asking }
 
 func (f *files) look(context.Context) (*seen, error) {
-	found, err := f.files.Read(f.streams, input.Snapshot()...)
+	found, err := f.files.Read(f.streams, append(input.Snapshot(), input.Disruption()...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +168,16 @@ func (f *files) look(context.Context) (*seen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--usage %s: %w", name, err)
 	}
-	seen := &seen{in: &findings.Input{Nodes: found.Nodes, Pods: found.Pods}, reports: reports, workloads: found.WorkloadProfiles}
+	seen := &seen{in: &observed.Input{Nodes: found.Nodes, Pods: found.Pods}, reports: reports, workloads: found.WorkloadProfiles}
 	if f.moves {
-		if seen.in.Feasibility, err = found.Feasibility(); err != nil {
+		filter, err := found.Feasibility()
+		if err != nil {
 			return nil, err
 		}
+		if seen.options.Rules, err = advised(&found.Disruption, found.Pods, time.Now()); err != nil {
+			return nil, err
+		}
+		seen.options.Feasibility = filter
 	}
 	for i := range reports {
 		seen.in.Sights = append(seen.in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))

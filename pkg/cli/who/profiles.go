@@ -7,6 +7,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -26,7 +27,7 @@ func NewProfiles(streams verb.Streams) *cobra.Command {
 }
 
 func newSuggest(streams verb.Streams) *cobra.Command {
-	a := &asking{streams: streams, above: findings.DefaultAbove}
+	a := &asking{streams: streams, above: observed.DefaultAbove}
 	command := &cobra.Command{
 		Use:   "suggest",
 		Short: "Write WorkloadProfiles for workloads that have none, by what gauges observe",

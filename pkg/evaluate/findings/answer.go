@@ -1,55 +1,10 @@
 package findings
 
 import (
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/gauge/usage"
-	"loadline.dev/loadline/pkg/node"
-)
-
-// Input is what findings are made of.
-type Input struct {
-	// Nodes and Pods are those of the cluster: all, so that a remedy can be another node.
-	Nodes []corev1.Node
-	Pods  []corev1.Pod
-	// Feasibility says where pods may be moved; nil for nowhere.
-	Feasibility node.Feasibility
-	// Sights are the reports of the gauges, at most one for each node.
-	Sights []Sight
-	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups
-	// they have, and whether they give whole cores away.
-	Weights cgroup.Options
-	// Above is the smallest dilation of a finding, above 1; 0 means [DefaultAbove].
-	Above float64
-}
-
-// Sight is the report of a gauge on its node.
-type Sight struct {
-	Node string
-	// Intervals follow each other, the oldest first; they must be valid.
-	Intervals []usage.Interval
-	// Age is how long ago the last one ended, by the clock of the gauge.
-	Age time.Duration
-	// Problem says why there are no intervals, if that is so.
-	Problem string
-}
-
-const (
-	// DefaultAbove is the smallest dilation of a finding unless another one is given.
-	DefaultAbove = 1.2
-	// Window is how much of the latest past an observation is made of, two intervals at least.
-	Window = time.Minute
-	// Evidence is the shortest time for which a pod must have been observed to be judged, and evidenceIntervals the smallest
-	// number of intervals.
-	Evidence          = 15 * time.Second
-	evidenceIntervals = 2
-	// MaxAge is the largest age of an observation, unless three of its intervals are longer.
-	MaxAge       = time.Minute
-	stalePeriods = 3
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 )
 
 // Answer says which pods are slowed down, because of what, and what would help.
@@ -58,6 +13,8 @@ type Answer struct {
 	Above float64 `json:"above"`
 	// Findings are the pods that are slowed down, the worst first.
 	Findings []Finding `json:"findings"`
+	// Plan is the sequence of changes that the remedies are steps of.
+	Plan *plan.Plan `json:"plan"`
 	// Pods are all that were observed, by their names; Short is how many of them were observed too shortly to be judged.
 	Pods  []Pod `json:"pods"`
 	Short int   `json:"short"`
@@ -133,7 +90,7 @@ type Pod struct {
 	// Pressure is the fraction of the time that some task waited, by the kernel's pressure stall information, if it has that.
 	Pressure *float64 `json:"pressure,omitempty"`
 	// Causes are why it is dilated, those that make most of it first, from a dilation of 1.05 on. They add up to Dilation − 1.
-	Causes []Cause `json:"causes,omitempty"`
+	Causes []observed.Cause `json:"causes,omitempty"`
 	// Short means that it was observed too shortly to be judged.
 	Short bool `json:"short,omitempty"`
 }
@@ -150,47 +107,14 @@ type Finding struct {
 	Remedy Remedy `json:"remedy"`
 }
 
-// Kind is the kind of a cause.
-type Kind string
-
-// Kinds of causes.
-const (
-	// ByNeighbour is another pod on the node.
-	ByNeighbour Kind = "Neighbour"
-	// ByLimit is a limit of the pod, or of one of its containers.
-	ByLimit Kind = "Limit"
-	// ByHypervisor is that the hypervisor ran something else.
-	ByHypervisor Kind = "Hypervisor"
-	// ByItself is that the pod has more threads than the node has processors.
-	ByItself Kind = "Itself"
-	// BySystem is what runs on the node in no pod.
-	BySystem Kind = "System"
-	// ByUnclear is waiting that nothing which was observed explains.
-	ByUnclear Kind = "Unclear"
-)
-
-// Cause is one reason why a pod is slowed down.
-type Cause struct {
-	Kind Kind `json:"kind"`
-	// Pod and Workload are those of a neighbour.
-	Pod      string `json:"pod,omitempty"`
-	Workload string `json:"workload,omitempty"`
-	// Container is the container that a limit is of, absent where it is that of the pod as a whole, or of its only container, and Limit
-	// is how much CPU that is. Assumed says that the gauge does not report which of several limits it is: it is the smallest.
-	Container string             `json:"container,omitempty"`
-	Limit     *resource.Quantity `json:"limit,omitempty"`
-	Assumed   bool               `json:"assumed,omitempty"`
-	// Dilation is how much it adds.
-	Dilation float64 `json:"dilation"`
-}
-
 // Action is the kind of a remedy.
 type Action string
 
 // Actions.
 const (
-	// RaiseRequest gives the pod another CPU request, and so more weight.
+	// RaiseRequest gives the pod another CPU request, and so more weight, and LowerRequest gives a neighbour less.
 	RaiseRequest Action = "RaiseRequest"
+	LowerRequest Action = "LowerRequest"
 	// RaiseLimit gives it, or one of its containers, another CPU limit.
 	RaiseLimit Action = "RaiseLimit"
 	// MovePod moves the pod to another node.
@@ -201,30 +125,32 @@ const (
 	Leave Action = "Leave"
 )
 
-// Remedy is a change that would help a pod, and its predicted effect.
+// Remedy is what the plan of the answer does for a pod: the step that helps it most, and how the pod fares after all steps.
 type Remedy struct {
 	Action Action `json:"action"`
+	// Step is the number of the step in the plan, from 1. Several findings may have the same one.
+	Step int `json:"step,omitempty"`
 	// Request and Limit are the new ones.
 	Request *resource.Quantity `json:"request,omitempty"`
 	Limit   *resource.Quantity `json:"limit,omitempty"`
-	// Container is the one whose limit it is, absent as of a [Cause].
+	// Container is the one whose request or limit it is, absent where that is the only one of its pod, or the pod as a whole.
 	Container string `json:"container,omitempty"`
-	// Pod is the one that moves, to Node.
+	// Pod is the one that changes, or moves to Node; absent where the slowed pod itself has another request or limit.
 	Pod  string `json:"pod,omitempty"`
 	Node string `json:"node,omitempty"`
-	// Dilation is that of the slowed pod then.
+	// Dilation is that of the slowed pod after the whole plan, and Margin how much larger it may be, with 95 % confidence.
 	Dilation float64 `json:"dilation"`
-	// Others are the other pods of which the dilation changes, on this node and on that to which a pod moves.
+	Margin   float64 `json:"margin,omitempty"`
+	// Others are the other pods of which the step changes the dilation.
 	Others []Change `json:"others,omitempty"`
-	// Problem says why not all remedies could be tried, or what would have to be known to decide whether another one would help
-	// more.
+	// Problem says what would have to be known to decide whether something else would help.
 	Problem string `json:"problem,omitempty"`
 }
 
 // Change is the effect of a remedy on another pod.
 type Change struct {
 	Pod string `json:"pod"`
-	// Now is the dilation that was observed, and Then what becomes of it by the model.
+	// Now is the dilation with all earlier steps in place, and Then what becomes of it.
 	Now  float64 `json:"now"`
 	Then float64 `json:"then"`
 }

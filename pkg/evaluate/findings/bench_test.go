@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -13,7 +14,7 @@ import (
 func BenchmarkOf(b *testing.B) {
 	for _, size := range []struct{ nodes, pods int }{{100, 30}, {100, 110}, {1000, 30}} {
 		b.Run(fmt.Sprintf("%dx%d", size.nodes, size.pods), func(b *testing.B) {
-			in := &findings.Input{}
+			in := &observed.Input{}
 			for n := range size.nodes {
 				name := fmt.Sprintf("worker-%d", n)
 				in.Nodes = append(in.Nodes, nodeNamed(name, "16"))
@@ -32,7 +33,7 @@ func BenchmarkOf(b *testing.B) {
 			var answer *findings.Answer
 			for b.Loop() {
 				var err error
-				if answer, err = findings.Find(asked(b, in)); err != nil {
+				if answer, err = findings.Find(in, asked(b, in)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -17,8 +17,8 @@ func TestABurstIsTheMeanOverTheTimeThatAPodRan(t *testing.T) {
 	for i := range 3 {
 		s.Intervals[i].Pods = []usage.Pod{idle}
 	}
-	p := of(t, &findings.Input{
-		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("web", "worker-1", "100m", "")}, Sights: []findings.Sight{s},
+	p := of(t, &observed.Input{
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("web", "worker-1", "100m", "")}, Sights: []observed.Sight{s},
 	}).Pods[0]
 	near(t, "burst", p.BurstSeconds, 0.75*0.05+0.25*0.01, 1e-9)
 }
@@ -28,9 +28,9 @@ func TestALimitThatHeldNothingBackIsPredictedNotTo(t *testing.T) {
 	t.Parallel()
 	steady := seen("web", 0.2, 0, 0)
 	steady.BurstSeconds = 0.06
-	p := of(t, &findings.Input{
+	p := of(t, &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "4")}, Pods: []corev1.Pod{pod("web", "worker-1", "100m", "700m")},
-		Sights: []findings.Sight{sight("worker-1", 4, 0, steady)},
+		Sights: []observed.Sight{sight("worker-1", 4, 0, steady)},
 	}).Pods[0]
 	near(t, "burst", p.BurstSeconds, 0.06, 1e-9)
 	if p.Predicted == nil || *p.Predicted > 1.021 {

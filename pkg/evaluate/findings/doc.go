@@ -7,10 +7,8 @@
 // about as long as it was observed to. What it does not explain is called unclear, but for what can only have been one of them: a
 // thread waits only while something else runs (see conservation.go).
 //
-// A remedy is a change of one thing: another request or limit, or a pod on another node that would take it. Each is
-// predicted by the same model, for the pod and for all pods that it affects. A change that leaves another pod about as
-// badly off is not a remedy; of the others, the one is proposed that wins most for all these pods together. Each is predicted as if
-// nothing else changed; [Answer.Interplay] says where several concern one node.
+// What would help is one plan for the whole cluster, of package plan: the remedy of a finding is the step of it that helps the pod most,
+// and the dilation that it promises is that after all steps.
 //
 // The package has no access to a cluster or a clock.
 package findings

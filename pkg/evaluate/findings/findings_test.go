@@ -17,6 +17,8 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/feasibility"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -55,8 +57,8 @@ func seen(name string, loading, wait, throttled float64) usage.Pod {
 }
 
 // sight is what a gauge saw in six intervals of ten seconds.
-func sight(node string, cpus int, stolen float64, pods ...usage.Pod) findings.Sight {
-	s := findings.Sight{Node: node, Age: 3 * time.Second}
+func sight(node string, cpus int, stolen float64, pods ...usage.Pod) observed.Sight {
+	s := observed.Sight{Node: node, Age: 3 * time.Second}
 	busy := 0.0
 	for _, p := range pods {
 		busy += p.Run
@@ -73,27 +75,34 @@ type fataler interface {
 	Fatal(args ...any)
 }
 
-// asked is an input with what the scheduler would say of its nodes.
-func asked(t fataler, in *findings.Input) *findings.Input {
+// asked has the scheduler say of the nodes of an input where pods may run.
+func asked(t fataler, in *observed.Input) *plan.Options {
 	t.Helper()
 	filter, err := feasibility.New(&feasibility.Cluster{Nodes: in.Nodes, Pods: in.Pods})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Feasibility = filter
-	return in
+	return &plan.Options{Feasibility: filter}
 }
 
-func of(t *testing.T, in *findings.Input) *findings.Answer {
+func of(t *testing.T, in *observed.Input) *findings.Answer {
 	t.Helper()
-	answer, err := findings.Find(asked(t, in))
+	return above(t, 0, in)
+}
+
+// above is the answer about pods that are slowed down at least so much.
+func above(t *testing.T, dilation float64, in *observed.Input) *findings.Answer {
+	t.Helper()
+	o := asked(t, in)
+	o.Above = dilation
+	answer, err := findings.Find(in, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return answer
 }
 
-func only(t *testing.T, in *findings.Input) *findings.Finding {
+func only(t *testing.T, in *observed.Input) *findings.Finding {
 	t.Helper()
 	answer := of(t, in)
 	if len(answer.Findings) != 1 {
@@ -112,16 +121,16 @@ func near(t *testing.T, what string, got, want, within float64) {
 // A pod that needs 60 % of a core, with a tenth of the weight of one that always runs: it gets its eleventh of the core.
 func TestAPodWithTooSmallARequestIsToldToRaiseIt(t *testing.T) {
 	t.Parallel()
-	f := only(t, &findings.Input{
+	f := only(t, &observed.Input{
 		Nodes:  []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:   []corev1.Pod{pod("cart", "worker-1", "50m", ""), pod("sort", "worker-1", "500m", "")},
-		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart", 0.6, 1-1/6.6, 0), seen("sort", 1, 0.08, 0))},
+		Sights: []observed.Sight{sight("worker-1", 1, 0, seen("cart", 0.6, 1-1/6.6, 0), seen("sort", 1, 0.08, 0))},
 	})
 	if f.Pod.Pod != "shop/cart" || f.Workload != "Deployment shop/cart" || f.Node != "worker-1" || !f.AtLeast || f.SinceSeconds != 60 {
 		t.Errorf("got %+v", f)
 	}
 	near(t, "dilation", f.Dilation, 6.6, 1e-9)
-	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByNeighbour || f.Causes[0].Pod != "shop/sort" || f.Causes[0].Workload != "Deployment shop/sort" {
+	if len(f.Causes) != 1 || f.Causes[0].Kind != observed.ByNeighbour || f.Causes[0].Pod != "shop/sort" || f.Causes[0].Workload != "Deployment shop/sort" {
 		t.Fatalf("causes: %+v", f.Causes)
 	}
 	near(t, "what the neighbour adds", f.Causes[0].Dilation, 5.6, 1e-9)
@@ -145,10 +154,10 @@ func TestPodsOnCoresOfTheirOwnAreNoNeighbours(t *testing.T) {
 	for i := range s.Intervals {
 		s.Intervals[i].ExclusiveCPUs = true
 	}
-	in := &findings.Input{
+	in := &observed.Input{
 		Nodes:  []corev1.Node{nodeNamed("worker-1", "3")},
 		Pods:   []corev1.Pod{pod("db", "worker-1", "2", "2"), pod("cart", "worker-1", "300m", ""), pod("sort", "worker-1", "300m", "")},
-		Sights: []findings.Sight{s},
+		Sights: []observed.Sight{s},
 	}
 	for i, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} { // Guaranteed
 		r := &in.Pods[0].Spec.Containers[0].Resources
@@ -161,7 +170,7 @@ func TestPodsOnCoresOfTheirOwnAreNoNeighbours(t *testing.T) {
 	}
 	for _, f := range answer.Findings {
 		other := map[string]string{"shop/cart": "shop/sort", "shop/sort": "shop/cart"}[f.Pod.Pod]
-		if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != other {
+		if c := f.Causes[0]; c.Kind != observed.ByNeighbour || c.Pod != other {
 			t.Errorf("%s: the first cause is %+v, want %s", f.Pod.Pod, c, other)
 		}
 		near(t, f.Pod.Pod+" by the model", *f.Predicted, 1+wait/(1-wait), 0.25)
@@ -178,12 +187,12 @@ func TestPodsOnCoresOfTheirOwnAreNoNeighbours(t *testing.T) {
 
 func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 	t.Parallel()
-	f := only(t, &findings.Input{
+	f := only(t, &observed.Input{
 		Nodes:  []corev1.Node{nodeNamed("worker-1", "2")},
 		Pods:   []corev1.Pod{pod("api", "worker-1", "100m", "300m")},
-		Sights: []findings.Sight{sight("worker-1", 2, 0, seen("api", 0.5, 0, 0.4))},
+		Sights: []observed.Sight{sight("worker-1", 2, 0, seen("api", 0.5, 0, 0.4))},
 	})
-	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByLimit {
+	if len(f.Causes) != 1 || f.Causes[0].Kind != observed.ByLimit {
 		t.Fatalf("causes: %+v", f.Causes)
 	}
 	if f.Remedy.Action != findings.RaiseLimit || f.Remedy.Limit.String() != "1" {
@@ -195,39 +204,39 @@ func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 // A pod of 0.5 that may use 0.2 takes 2.5 times as long, whether or not some of that is waiting.
 func TestWaitingThatTheLimitWouldTakeIsNoNeighbours(t *testing.T) {
 	t.Parallel()
-	f := only(t, &findings.Input{
+	f := only(t, &observed.Input{
 		Nodes:  []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:   []corev1.Pod{pod("api", "worker-1", "200m", "200m"), pod("log", "worker-1", "100m", "")},
-		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("api", 0.5, 0.1, 0.5), seen("log", 0.05, 0, 0))},
+		Sights: []observed.Sight{sight("worker-1", 1, 0, seen("api", 0.5, 0.1, 0.5), seen("log", 0.05, 0, 0))},
 	})
-	if f.Causes[0].Kind != findings.ByLimit || f.Causes[0].Dilation < 1.4 {
+	if f.Causes[0].Kind != observed.ByLimit || f.Causes[0].Dilation < 1.4 {
 		t.Errorf("causes: %+v", f.Causes)
 	}
 }
 
 func TestTheHypervisorIsToldFromNeighbours(t *testing.T) {
 	t.Parallel()
-	f := only(t, &findings.Input{
+	f := only(t, &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:  []corev1.Pod{pod("report", "worker-1", "100m", "")},
 		// It wants to run always, gets 70 %, and the rest seems to be sleep.
-		Sights: []findings.Sight{sight("worker-1", 1, 0.3, seen("report", 0.7, 0, 0))},
+		Sights: []observed.Sight{sight("worker-1", 1, 0.3, seen("report", 0.7, 0, 0))},
 	})
 	near(t, "dilation", f.Dilation, 1/0.7, 1e-9)
 	near(t, "loading", f.CPULoading, 1, 1e-9)
-	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByHypervisor || f.Remedy.Action != findings.Leave {
+	if len(f.Causes) != 1 || f.Causes[0].Kind != observed.ByHypervisor || f.Remedy.Action != findings.Leave {
 		t.Errorf("got %+v", f)
 	}
 }
 
 func TestEqualPodsAreMovedApartWhereANodeTakesOne(t *testing.T) {
 	t.Parallel()
-	in := &findings.Input{
+	in := &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "1"), nodeNamed("worker-2", "1"), nodeNamed("worker-3", "1")},
 		Pods: []corev1.Pod{
 			pod("a", "worker-1", "200m", ""), pod("b", "worker-1", "200m", ""), pod("c", "worker-2", "200m", ""),
 		},
-		Sights: []findings.Sight{
+		Sights: []observed.Sight{
 			sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0)),
 			sight("worker-2", 1, 0, seen("c", 1, 0, 0)),
 			sight("worker-3", 1, 0),
@@ -237,8 +246,9 @@ func TestEqualPodsAreMovedApartWhereANodeTakesOne(t *testing.T) {
 	if len(answer.Findings) != 2 {
 		t.Fatalf("got %+v", answer.Findings)
 	}
-	for _, f := range answer.Findings {
-		if f.Remedy.Action != findings.MovePod || f.Remedy.Node != "worker-3" || len(f.Remedy.Others) != 1 {
+	for i, f := range answer.Findings {
+		want := []findings.Action{findings.MovePod, findings.MoveNeighbour}[i] // one step helps both
+		if f.Remedy.Action != want || f.Remedy.Step != 1 || f.Remedy.Pod != "shop/a" || f.Remedy.Node != "worker-3" || len(f.Remedy.Others) != 1 {
 			t.Errorf("%s: remedy: %+v", f.Pod.Pod, f.Remedy)
 		}
 		near(t, "dilation there", f.Remedy.Dilation, 1, 1e-9)
@@ -278,11 +288,11 @@ func TestThreadsThatAreInEachOthersWayAreNotBlamedOnNeighbours(t *testing.T) {
 	many := seen("build", 1, 0.5, 0)
 	many.Tasks, many.Threads = 4, 4
 	many.Run, many.Wait = 20, 20
-	f := only(t, &findings.Input{
+	f := only(t, &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("build", "worker-1", "", "")},
-		Sights: []findings.Sight{sight("worker-1", 2, 0, many)},
+		Sights: []observed.Sight{sight("worker-1", 2, 0, many)},
 	})
-	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByItself {
+	if len(f.Causes) != 1 || f.Causes[0].Kind != observed.ByItself {
 		t.Errorf("causes: %+v", f.Causes)
 	}
 }
@@ -293,10 +303,10 @@ func TestWhatRunsInNoPodIsTheSystem(t *testing.T) {
 	for i := range s.Intervals {
 		s.Intervals[i].BusySeconds = 9.9
 	}
-	f := only(t, &findings.Input{
-		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", "")}, Sights: []findings.Sight{s},
+	f := only(t, &observed.Input{
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", "")}, Sights: []observed.Sight{s},
 	})
-	if f.Causes[0].Kind != findings.BySystem {
+	if f.Causes[0].Kind != observed.BySystem {
 		t.Errorf("causes: %+v", f.Causes)
 	}
 }
@@ -308,23 +318,23 @@ func TestWaitingWhereNothingElseRunsIsTheNodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		loading, wait, stolen float64
 		others                []usage.Pod
-		want                  findings.Kind
+		want                  observed.Kind
 	}{
-		"much":                       {0.83, 0.4, 0, nil, findings.BySystem},
-		"next to nothing":            {0.001, 0.4, 0, nil, findings.BySystem},
-		"beside one that is idle":    {0.83, 0.4, 0, []usage.Pod{seen("log", 0.001, 0, 0)}, findings.BySystem},
-		"what the hypervisor may do": {0.126, 0.18, 1.3, nil, findings.ByUnclear},
+		"much":                       {0.83, 0.4, 0, nil, observed.BySystem},
+		"next to nothing":            {0.001, 0.4, 0, nil, observed.BySystem},
+		"beside one that is idle":    {0.83, 0.4, 0, []usage.Pod{seen("log", 0.001, 0, 0)}, observed.BySystem},
+		"what the hypervisor may do": {0.126, 0.18, 1.3, nil, observed.ByUnclear},
 	} {
 		s := sight("worker-1", 2, c.stolen, append(c.others, seen("kv", c.loading, c.wait, 0))...)
 		for i := range s.Intervals {
 			s.Intervals[i].BusySeconds = 19.5
 		}
-		f := only(t, &findings.Input{
-			Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("kv", "worker-1", "1", ""), pod("log", "worker-1", "1m", "")}, Sights: []findings.Sight{s},
+		f := only(t, &observed.Input{
+			Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("kv", "worker-1", "1", ""), pod("log", "worker-1", "1m", "")}, Sights: []observed.Sight{s},
 		})
 		waiting := 0.0
 		for _, cause := range f.Causes {
-			if cause.Kind != findings.ByHypervisor {
+			if cause.Kind != observed.ByHypervisor {
 				waiting += cause.Dilation
 			}
 			if cause.Kind == c.want {
@@ -337,11 +347,11 @@ func TestWaitingWhereNothingElseRunsIsTheNodes(t *testing.T) {
 
 func TestWaitingThatNothingExplainsNamesNoPod(t *testing.T) {
 	t.Parallel()
-	f := only(t, &findings.Input{
+	f := only(t, &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "4")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", ""), pod("log", "worker-1", "100m", "")},
-		Sights: []findings.Sight{sight("worker-1", 4, 0, seen("api", 0.8, 0.5, 0), seen("log", 0.05, 0, 0))},
+		Sights: []observed.Sight{sight("worker-1", 4, 0, seen("api", 0.8, 0.5, 0), seen("log", 0.05, 0, 0))},
 	})
-	if f.Causes[0].Kind != findings.ByUnclear || f.Causes[0].Dilation < 0.9 || f.Remedy.Action != findings.Leave {
+	if f.Causes[0].Kind != observed.ByUnclear || f.Causes[0].Dilation < 0.9 || f.Remedy.Action != findings.Leave {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -357,12 +367,12 @@ func TestGaugesThatReadSeldomAreJudgedByTwoIntervals(t *testing.T) {
 		}
 	}
 	s.Age = 10 * time.Minute
-	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	in := &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []observed.Sight{s}}
 	if answer := of(t, in); len(answer.Findings) != 2 || answer.Pods[0].Seconds != 600 {
 		t.Errorf("got %+v", answer)
 	}
 	s.Age = 16 * time.Minute
-	in.Sights = []findings.Sight{s}
+	in.Sights = []observed.Sight{s}
 	if answer := of(t, in); answer.Nodes[0].Problem != "its gauge has stopped observing" {
 		t.Errorf("got %+v", answer.Nodes)
 	}
@@ -370,12 +380,12 @@ func TestGaugesThatReadSeldomAreJudgedByTwoIntervals(t *testing.T) {
 
 func TestALowerBoundHasCausesToo(t *testing.T) {
 	t.Parallel()
-	in := &findings.Input{
-		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Above: 1.02,
-		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("a", 0.3, 0.03, 0), seen("b", 0.1, 0, 0))},
+	in := &observed.Input{
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")},
+		Sights: []observed.Sight{sight("worker-1", 1, 0, seen("a", 0.3, 0.03, 0), seen("b", 0.1, 0, 0))},
 	}
-	if f := only(t, in); len(f.Causes) == 0 {
-		t.Errorf("got %+v", f)
+	if a := above(t, 1.02, in); len(a.Findings) != 1 || len(a.Findings[0].Causes) == 0 {
+		t.Errorf("got %+v", a.Findings)
 	}
 }
 
@@ -386,7 +396,7 @@ func TestNothingIsFoundWhereThereIsNothing(t *testing.T) {
 	young := seen("young", 1, 0.6, 0)
 	last := &quiet.Intervals[5]
 	last.Pods = append([]usage.Pod{}, last.Pods[0], young)
-	answer := of(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Pods: pods, Sights: []findings.Sight{quiet}})
+	answer := of(t, &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Pods: pods, Sights: []observed.Sight{quiet}})
 	if len(answer.Findings) != 0 || answer.Short != 1 || answer.Unseen != 1 || len(answer.Pods) != 2 {
 		t.Errorf("got %+v", answer)
 	}
@@ -397,25 +407,25 @@ func TestNothingIsFoundWhereThereIsNothing(t *testing.T) {
 
 func TestANodeThatCannotBeSeenSaysWhy(t *testing.T) {
 	t.Parallel()
-	old, empty, broken := sight("worker-1", 2, 0, seen("a", 1, 0.5, 0)), findings.Sight{Node: "worker-1"}, findings.Sight{Node: "worker-1", Problem: "timed out"}
+	old, empty, broken := sight("worker-1", 2, 0, seen("a", 1, 0.5, 0)), observed.Sight{Node: "worker-1"}, observed.Sight{Node: "worker-1", Problem: "timed out"}
 	old.Age = 2 * time.Minute
-	for want, s := range map[string]findings.Sight{
+	for want, s := range map[string]observed.Sight{
 		"its gauge has stopped observing":         old,
 		"its gauge has not observed anything yet": empty,
 		"timed out": broken,
 	} {
-		answer := of(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("a", "worker-1", "1", "")}, Sights: []findings.Sight{s}})
+		answer := of(t, &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("a", "worker-1", "1", "")}, Sights: []observed.Sight{s}})
 		if got := answer.Nodes[0].Problem; got != want || len(answer.Findings) != 0 || answer.Unseen != 1 {
 			t.Errorf("got %q, want %q; %+v", got, want, answer)
 		}
 	}
-	unknown := of(t, &findings.Input{Sights: []findings.Sight{sight("gone", 1, 0, seen("a", 1, 0.5, 0))}})
+	unknown := of(t, &observed.Input{Sights: []observed.Sight{sight("gone", 1, 0, seen("a", 1, 0.5, 0))}})
 	if unknown.Nodes[0].Problem != "the API server does not know the node" {
 		t.Errorf("got %+v", unknown.Nodes)
 	}
 	impossible := pod("a", "worker-1", "1", "")
 	impossible.Spec.Containers = nil
-	answer := of(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{impossible}, Sights: []findings.Sight{sight("worker-1", 2, 0, seen("a", 1, 0.5, 0))}})
+	answer := of(t, &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{impossible}, Sights: []observed.Sight{sight("worker-1", 2, 0, seen("a", 1, 0.5, 0))}})
 	if !strings.Contains(answer.Nodes[0].Problem, "spec.containers") {
 		t.Errorf("got %+v", answer.Nodes)
 	}
@@ -427,8 +437,8 @@ func TestStaticPodsAreKnownByTheHashOfTheirManifest(t *testing.T) {
 	static.UID = "of-the-mirror"
 	static.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "uid-etcd"}
 	static.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "worker-1", Controller: new(true)}}
-	answer := of(t, &findings.Input{
-		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{static}, Sights: []findings.Sight{sight("worker-1", 1, 0, seen("etcd", 0.3, 0, 0))},
+	answer := of(t, &observed.Input{
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{static}, Sights: []observed.Sight{sight("worker-1", 1, 0, seen("etcd", 0.3, 0, 0))},
 	})
 	if len(answer.Pods) != 1 || answer.Pods[0].Workload != "Pod shop/etcd" {
 		t.Errorf("got %+v", answer.Pods)
@@ -442,10 +452,10 @@ func TestPodsOfAWorkloadAreOneRow(t *testing.T) {
 		p.Name, p.UID = name, types.UID("uid-"+name)
 		return p
 	}
-	answer := of(t, &findings.Input{
+	answer := of(t, &observed.Input{
 		Nodes:  []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:   []corev1.Pod{replica("cart-1"), replica("cart-2"), replica("cart-3"), pod("sort", "worker-1", "100m", "")},
-		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart-1", 0.5, 0.5, 0), seen("cart-2", 0.5, 0.3, 0), seen("cart-3", 0.01, 0, 0), seen("sort", 1, 0.1, 0))},
+		Sights: []observed.Sight{sight("worker-1", 1, 0, seen("cart-1", 0.5, 0.5, 0), seen("cart-2", 0.5, 0.3, 0), seen("cart-3", 0.01, 0, 0), seen("sort", 1, 0.1, 0))},
 	})
 	groups := answer.ByWorkload()
 	if len(groups) != 1 {
@@ -482,12 +492,12 @@ func TestOfSomePodsThoseThatAreUnseenAreCountedToo(t *testing.T) {
 	t.Parallel()
 	other := pod("ledger", "worker-2", "100m", "")
 	other.Namespace = "bank"
-	answer := of(t, &findings.Input{
+	answer := of(t, &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "1"), nodeNamed("worker-2", "1"), nodeNamed("worker-3", "1")},
 		Pods: []corev1.Pod{
 			pod("cart", "worker-1", "100m", ""), pod("sort", "worker-2", "100m", ""), pod("till", "worker-2", "100m", ""), other, pod("api", "worker-3", "100m", ""),
 		},
-		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart", 0.5, 0, 0))},
+		Sights: []observed.Sight{sight("worker-1", 1, 0, seen("cart", 0.5, 0, 0))},
 	})
 	for name, test := range map[string]struct {
 		namespaces, nodes []string
@@ -519,7 +529,7 @@ func TestSinceIsAsLongAsItLasts(t *testing.T) {
 	for i := range 3 {
 		s.Intervals[i].Pods = []usage.Pod{seen("a", 1, 0, 0)}
 	}
-	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	in := &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []observed.Sight{s}}
 	for _, f := range of(t, in).Findings {
 		if f.SinceSeconds != 30 || f.AtLeast {
 			t.Errorf("%s: since %v, at least: %t", f.Pod.Pod, f.SinceSeconds, f.AtLeast)
@@ -556,11 +566,11 @@ func TestSinceGoesBackToWhatTheGaugeRemembers(t *testing.T) {
 			for k := range last.Pods {
 				last.Pods[k].SlowedSeconds, last.Pods[k].SlowedBefore = c.slowed, c.before
 			}
-			in := &findings.Input{
+			in := &observed.Input{
 				Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")},
-				Sights: []findings.Sight{s}, Above: c.above,
+				Sights: []observed.Sight{s},
 			}
-			all := of(t, in).Findings
+			all := above(t, c.above, in).Findings
 			if len(all) != 2 {
 				t.Fatalf("%d findings", len(all))
 			}
@@ -574,7 +584,7 @@ func TestSinceGoesBackToWhatTheGaugeRemembers(t *testing.T) {
 func TestABoundThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, above := range []float64{1, 0.5, -1, math.NaN(), math.Inf(1)} {
-		if _, err := findings.Find(&findings.Input{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
+		if _, err := findings.Find(&observed.Input{}, &plan.Options{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
 			t.Errorf("%v: got %v", above, err)
 		}
 	}
@@ -584,7 +594,7 @@ func TestABoundThatIsNoneIsRefused(t *testing.T) {
 func TestFindingsAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := &findings.Input{Feasibility: anywhere{}, Weights: rapid.SampledFrom([]cgroup.Options{{}, {Pods: cgroup.None, Containers: cgroup.None}}).Draw(t, "weights")}
+		in := &observed.Input{Weights: rapid.SampledFrom([]cgroup.Options{{}, {Pods: cgroup.None, Containers: cgroup.None}}).Draw(t, "weights")}
 		for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 			name, cpus := "worker-"+string(rune('1'+n)), rapid.IntRange(1, 4).Draw(t, "cpus")
 			in.Nodes = append(in.Nodes, nodeNamed(name, string(rune('0'+cpus))))
@@ -602,7 +612,7 @@ func TestFindingsAddUp(t *testing.T) {
 			}
 			in.Sights = append(in.Sights, sight(name, cpus, rapid.SampledFrom([]float64{0, 0, 0.1, 100}).Draw(t, "stolen"), pods...))
 		}
-		answer, err := findings.Find(in)
+		answer, err := findings.Find(in, &plan.Options{Feasibility: anywhere{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -648,9 +658,9 @@ func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
 	threads.Threads, threads.BurstSeconds = 3.4, 0.0046
 	first := sight("worker-1", 8, 0, seen("cart", 0.5, 0.2, 0), seen("alone", 0.5, 0, 0), seen("bare", 0.5, 0, 0), seen("twin", 0.5, 0, 0), seen("known", 0.5, 0, 0))
 	first.Intervals[5].Pods = append([]usage.Pod{seen("young", 1, 0, 0)}, first.Intervals[5].Pods...)
-	answer := of(t, &findings.Input{
+	answer := of(t, &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "8"), nodeNamed("worker-2", "8")}, Pods: pods,
-		Sights: []findings.Sight{first, sight("worker-2", 8, 0, threads)},
+		Sights: []observed.Sight{first, sight("worker-2", 8, 0, threads)},
 	})
 	known := v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "known"}, Spec: v1alpha1.WorkloadProfileSpec{
 		Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{"app": "known"}},

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -14,15 +16,15 @@ import (
 func TestWhatHelpsIsLookedForOfTheWorstPodsOfANode(t *testing.T) {
 	t.Parallel()
 	const pods, treated = 25, 20
-	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}}
+	in := &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}}
 	var all []usage.Pod
 	for k := range pods {
 		name := fmt.Sprintf("pod-%02d", k)
 		in.Pods = append(in.Pods, pod(name, "worker-1", "10m", ""))
 		all = append(all, seen(name, 0.5, 0.8-0.01*float64(k), 0))
 	}
-	in.Sights = []findings.Sight{sight("worker-1", 1, 0, all...)}
-	answer, err := findings.Find(in)
+	in.Sights = []observed.Sight{sight("worker-1", 1, 0, all...)}
+	answer, err := findings.Find(in, &plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +54,11 @@ func TestADilationThatDiffersTooMuchIsNoFinding(t *testing.T) {
 			s.Intervals[i].Pods = []usage.Pod{seen("a", 0.5, 0, 0), seen("b", 0.5, 0.6, 0)}
 		}
 	}
-	in := &findings.Input{
+	in := &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "10m", ""), pod("b", "worker-1", "10m", "")},
-		Sights: []findings.Sight{s},
+		Sights: []observed.Sight{s},
 	}
-	answer, err := findings.Find(in)
+	answer, err := findings.Find(in, &plan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

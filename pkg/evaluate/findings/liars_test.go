@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -28,7 +30,7 @@ func TestWhateverANodeClaimsFindingsAreNumbers(t *testing.T) {
 			}
 			pods = append(pods, p)
 		}
-		s := findings.Sight{Node: "worker-1"}
+		s := observed.Sight{Node: "worker-1"}
 		for range 6 {
 			s.Intervals = append(s.Intervals, usage.Interval{
 				Node: "worker-1", Seconds: rapid.SampledFrom([]float64{1e-6, 10, 1e15}).Draw(t, "interval"), CPUs: rapid.SampledFrom([]int{1, 2, 1 << 40}).Draw(t, "cpus"), BusySeconds: amount.Draw(t, "busy"),
@@ -40,12 +42,11 @@ func TestWhateverANodeClaimsFindingsAreNumbers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		in := &findings.Input{
-			Feasibility: anywhere{},
-			Nodes:       []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Sights: []findings.Sight{s, sight("worker-2", 2, 0)},
+		in := &observed.Input{
+			Nodes: []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Sights: []observed.Sight{s, sight("worker-2", 2, 0)},
 			Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", ""), pod("c", "worker-1", "100m", "300m")},
 		}
-		answer, err := findings.Find(in)
+		answer, err := findings.Find(in, &plan.Options{Feasibility: anywhere{}})
 		if err != nil {
 			return
 		}

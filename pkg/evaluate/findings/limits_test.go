@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -43,10 +44,10 @@ func seenOf(name string, containers ...usage.Container) usage.Pod {
 	return p
 }
 
-func limitOf(t *testing.T, p corev1.Pod, s usage.Pod) (findings.Cause, findings.Remedy) {
+func limitOf(t *testing.T, p corev1.Pod, s usage.Pod) (observed.Cause, findings.Remedy) {
 	t.Helper()
-	f := only(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "8")}, Pods: []corev1.Pod{p}, Sights: []findings.Sight{sight("worker-1", 8, 0, s)}})
-	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByLimit {
+	f := only(t, &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "8")}, Pods: []corev1.Pod{p}, Sights: []observed.Sight{sight("worker-1", 8, 0, s)}})
+	if len(f.Causes) != 1 || f.Causes[0].Kind != observed.ByLimit {
 		t.Fatalf("causes: %+v", f.Causes)
 	}
 	return f.Causes[0], f.Remedy
@@ -91,7 +92,7 @@ func TestLimitsThatHoldAPodBackAreCausesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	p := with(with(pod("web", "worker-1", "500m", "500m"), "proxy", "100m"), "log", "2")
 	s := seenOf("web", container("main", 0.5, 0.1), container("proxy", 0.3, 0.3), container("log", 0.1, 0))
-	f := only(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "8")}, Pods: []corev1.Pod{p}, Sights: []findings.Sight{sight("worker-1", 8, 0, s)}})
+	f := only(t, &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "8")}, Pods: []corev1.Pod{p}, Sights: []observed.Sight{sight("worker-1", 8, 0, s)}})
 	if len(f.Causes) != 2 || f.Causes[0].Container != "proxy" || f.Causes[1].Container != "main" || f.Causes[1].Limit.String() != "500m" {
 		t.Fatalf("causes: %+v", f.Causes)
 	}

@@ -7,16 +7,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/node"
 )
 
 // crowded is a node with two pods in each other's way beside one with two that do next to nothing, all as changed.
-func crowded(change func(crowding bool, p *corev1.Pod)) *findings.Input {
-	in := &findings.Input{
+func crowded(change func(crowding bool, p *corev1.Pod)) *observed.Input {
+	in := &observed.Input{
 		Nodes: []corev1.Node{nodeNamed("worker-1", "1"), nodeNamed("worker-2", "1")},
 		Pods:  []corev1.Pod{pod("a", "worker-1", "200m", ""), pod("b", "worker-1", "200m", ""), pod("c", "worker-2", "200m", ""), pod("d", "worker-2", "200m", "")},
-		Sights: []findings.Sight{
+		Sights: []observed.Sight{
 			sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0)), sight("worker-2", 1, 0, seen("c", 0.01, 0, 0)),
 		},
 	}
@@ -104,11 +106,14 @@ func (c *counted) Of(*corev1.Pod) func(string) node.Fit {
 	}
 }
 
-// In a large cluster the scheduler is asked about a pod once, however many wait for it, and about the cheapest nodes only.
+func (c *counted) With(*corev1.Pod, string) node.Feasibility { return c }
+
+// In a large cluster the scheduler is asked about a pod once for each step and exchange, however many wait for it, and about the cheapest
+// nodes only.
 func TestTheSchedulerIsAskedNoMoreThanItTakes(t *testing.T) {
 	t.Parallel()
 	asks := &counted{}
-	in := &findings.Input{Feasibility: asks}
+	in := &observed.Input{}
 	for n := range 50 {
 		in.Nodes = append(in.Nodes, nodeNamed(workerName(n), "1"))
 		in.Sights = append(in.Sights, sight(workerName(n), 1, 0))
@@ -121,11 +126,11 @@ func TestTheSchedulerIsAskedNoMoreThanItTakes(t *testing.T) {
 		all = append(all, seen(name, 0.2, 0.7, 0))
 	}
 	in.Sights[0] = sight(workerName(0), 1, 0, all...)
-	answer, err := findings.Find(in)
+	answer, err := findings.Find(in, &plan.Options{Feasibility: asks})
 	if err != nil || len(answer.Findings) < 5 {
 		t.Fatalf("%d findings, %v", len(answer.Findings), err)
 	}
-	if asks.pods > len(in.Pods) || asks.nodes > 3*asks.pods {
+	if n := len(answer.Plan.Steps) + 1; asks.pods > len(in.Pods)*n*n || asks.nodes > 3*asks.pods {
 		t.Errorf("it is asked about %d pods and %d nodes in all", asks.pods, asks.nodes)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -28,14 +29,14 @@ func TestProcessorsThatAGaugeCountsNowAndThenChangeNothing(t *testing.T) {
 			busy := map[int]float64{1: busyOfOne, 2: busyOfTwo}[n]
 			s.Intervals = append(s.Intervals, usage.Interval{Node: "worker-1", Seconds: 10, CPUs: n, BusySeconds: busy, Pods: []usage.Pod{a, b}})
 		}
-		return of(t, &findings.Input{
+		return of(t, &observed.Input{
 			Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", "")},
-			Sights: []findings.Sight{s},
+			Sights: []observed.Sight{s},
 		})
 	}
 	rounding := cmpopts.EquateApprox(0, 1e-9)
 	want := answer(1, 1, 1, 1, 1, 1)
-	if c := want.Findings[0].Causes[0]; c.Kind != findings.ByNeighbour {
+	if c := want.Findings[0].Causes[0]; c.Kind != observed.ByNeighbour {
 		t.Fatalf("the first cause is %+v, want the neighbour", c)
 	}
 	for name, cpus := range map[string][]int{

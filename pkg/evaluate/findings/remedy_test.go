@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -18,6 +20,8 @@ type anywhere struct{}
 func (anywhere) Of(*corev1.Pod) func(string) node.Fit {
 	return func(string) node.Fit { return node.Fit{} }
 }
+
+func (a anywhere) With(*corev1.Pod, string) node.Feasibility { return a }
 
 // A pod waits, for longer than the model would have it or not, beside one that always runs and what runs in no pod. Another node does
 // nothing: to move one of both there helps, whatever of the waiting is not clear.
@@ -41,12 +45,11 @@ func TestWithANodeThatIsIdleThereIsARemedy(t *testing.T) {
 			object.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "victim", Controller: new(true)}}
 			want = findings.MoveNeighbour
 		}
-		answer, err := findings.Find(&findings.Input{
-			Feasibility: anywhere{},
-			Nodes:       []corev1.Node{nodeNamed("worker-1", fmt.Sprint(cpus)), nodeNamed("worker-2", fmt.Sprint(cpus))},
-			Pods:        []corev1.Pod{object, pod("hog", "worker-1", "100m", "")},
-			Sights:      []findings.Sight{here, sight("worker-2", cpus, 0)},
-		})
+		answer, err := findings.Find(&observed.Input{
+			Nodes:  []corev1.Node{nodeNamed("worker-1", fmt.Sprint(cpus)), nodeNamed("worker-2", fmt.Sprint(cpus))},
+			Pods:   []corev1.Pod{object, pod("hog", "worker-1", "100m", "")},
+			Sights: []observed.Sight{here, sight("worker-2", cpus, 0)},
+		}, &plan.Options{Feasibility: anywhere{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"loadline.dev/loadline/pkg/evaluate/observed"
 )
 
 // Group is the findings about the pods of one workload, or of one node.
@@ -21,7 +23,7 @@ type Group struct {
 	AtLeast      bool    `json:"atLeast,omitempty"`
 	Resource     string  `json:"resource"`
 	// Causes are means, too, with pods of one workload taken together.
-	Causes []Cause `json:"causes"`
+	Causes []observed.Cause `json:"causes"`
 	// Remedy is that of the pod that is worst off, which is of this name.
 	Remedy Remedy `json:"remedy"`
 	Of     string `json:"of"`
@@ -63,7 +65,7 @@ func (g *Group) average() {
 	for i := range g.Causes {
 		g.Causes[i].Dilation /= float64(g.Slowed)
 	}
-	g.Causes = causes(g.Causes).sorted()
+	g.Causes = observed.Causes(g.Causes).Sorted()
 }
 
 // add adds a finding to the sums of a group.
@@ -74,7 +76,9 @@ func (g *Group) add(f *Finding) {
 		g.SinceSeconds, g.AtLeast = f.SinceSeconds, f.AtLeast
 	}
 	for _, c := range f.Causes {
-		k := slices.IndexFunc(g.Causes, func(o Cause) bool { return o.Kind == c.Kind && o.Workload == c.Workload && o.Container == c.Container })
+		k := slices.IndexFunc(g.Causes, func(o observed.Cause) bool {
+			return o.Kind == c.Kind && o.Workload == c.Workload && o.Container == c.Container
+		})
 		if k < 0 {
 			c.Pod = ""
 			g.Causes = append(g.Causes, c)

@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -15,7 +17,7 @@ import (
 func TestEachFindingIsAmongTheWorstOrInAGroup(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := &findings.Input{}
+		in := &observed.Input{}
 		for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 			name := fmt.Sprintf("worker-%d", n)
 			in.Nodes = append(in.Nodes, nodeNamed(name, "1"))
@@ -26,7 +28,7 @@ func TestEachFindingIsAmongTheWorstOrInAGroup(t *testing.T) {
 			}
 			in.Sights = append(in.Sights, sight(name, 1, 0, pods...))
 		}
-		answer, err := findings.Find(in)
+		answer, err := findings.Find(in, &plan.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,40 +59,10 @@ func TestEachFindingIsAmongTheWorstOrInAGroup(t *testing.T) {
 	})
 }
 
-func TestRemediesMeetWhereTheyConcernOneNode(t *testing.T) {
-	t.Parallel()
-	moving := func(pod, at, moved, to string) findings.Finding {
-		f := findings.Finding{Remedy: findings.Remedy{Action: findings.MoveNeighbour, Pod: moved, Node: to}}
-		if pod == moved {
-			f.Remedy.Action = findings.MovePod
-		}
-		f.Pod.Pod, f.Node = pod, at
-		return f
-	}
-	left := findings.Finding{Remedy: findings.Remedy{Action: findings.Leave}}
-	left.Node = "n-1"
-	for name, test := range map[string]struct {
-		findings []findings.Finding
-		want     findings.Interplay
-	}{
-		"none":                           {nil, findings.Interplay{}},
-		"one, and one that is left":      {[]findings.Finding{moving("a", "n-1", "a", "n-2"), left}, findings.Interplay{Moves: 1, Node: "n-2"}},
-		"one that helps two":             {[]findings.Finding{moving("a", "n-1", "a", "n-2"), moving("b", "n-1", "a", "n-2")}, findings.Interplay{Moves: 1, Node: "n-2"}},
-		"two of one node":                {[]findings.Finding{moving("a", "n-1", "a", "n-2"), moving("b", "n-1", "b", "n-3")}, findings.Interplay{Remedies: 2, Moves: 1, Node: "n-2"}},
-		"two to one node":                {[]findings.Finding{moving("a", "n-1", "a", "n-2"), moving("b", "n-3", "b", "n-2")}, findings.Interplay{Remedies: 2, Moves: 2, Node: "n-2"}},
-		"one to where another is from":   {[]findings.Finding{moving("a", "n-1", "a", "n-2"), moving("b", "n-2", "b", "n-3")}, findings.Interplay{Remedies: 2, Moves: 1, Node: "n-2"}},
-		"two that have no node together": {[]findings.Finding{moving("a", "n-1", "a", "n-2"), moving("b", "n-3", "b", "n-4")}, findings.Interplay{Moves: 1, Node: "n-2"}},
-	} {
-		if got := (&findings.Answer{Findings: test.findings}).Interplay(); got != test.want {
-			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
-		}
-	}
-}
-
 func TestBlockedTimeIsAbsentWhereItIsNotAccounted(t *testing.T) {
 	t.Parallel()
 	s := sight("worker-1", 1, 0, seen("a", 0.5, 0, 0))
-	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	in := &observed.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", "")}, Sights: []observed.Sight{s}}
 	if a := of(t, in); a.Pods[0].Blocked == nil || *a.Pods[0].Blocked != 0 || a.Nodes[0].BlockedUnknown {
 		t.Errorf("of a gauge that does not say: %+v, %+v", a.Pods, a.Nodes)
 	}

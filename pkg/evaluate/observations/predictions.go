@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -30,10 +32,10 @@ const findNone = 1e9
 // it is about the model, whatever a profile says. Pods are those of the node; the intervals must be valid and have ended just
 // now. The error says that the model has no answer for the node.
 func Predictions(node *corev1.Node, pods []corev1.Pod, intervals []usage.Interval, snapshot *profile.Snapshot) ([]Prediction, error) {
-	answer, err := findings.Find(&findings.Input{
-		Nodes: []corev1.Node{*node}, Pods: pods, Above: findNone,
-		Sights: []findings.Sight{{Node: node.Name, Intervals: intervals}},
-	})
+	answer, err := findings.Find(&observed.Input{
+		Nodes: []corev1.Node{*node}, Pods: pods,
+		Sights: []observed.Sight{{Node: node.Name, Intervals: intervals}},
+	}, &plan.Options{Above: findNone})
 	if err != nil {
 		return nil, fmt.Errorf("predicting dilations on node %s: %w", node.Name, err)
 	}

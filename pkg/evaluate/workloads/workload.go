@@ -13,14 +13,23 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Of returns what a pod belongs to, such as Deployment shop/cart: its controller, and for a ReplicaSet of a
-// Deployment or a Job of a CronJob that, by the hash or the minute in its name. A pod that stands alone is its own: Pod shop/cart-debug.
+// Of returns what a pod belongs to, such as Deployment shop/cart: see [Owner].
 func Of(pod *corev1.Pod) string {
-	owner := metav1.GetControllerOf(pod)
-	if owner == nil || owner.Kind == "Node" {
+	kind, name := Owner(pod)
+	if kind == "Pod" {
 		return "Pod " + text.QualifiedName(pod)
 	}
-	kind, name := owner.Kind, owner.Name
+	return kind + " " + pod.Namespace + "/" + name
+}
+
+// Owner returns the kind and the name of what a pod belongs to: its controller, and for a ReplicaSet of a Deployment or a Job of a
+// CronJob that, by the hash or the minute in its name. A pod that stands alone is its own.
+func Owner(pod *corev1.Pod) (kind, name string) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil || owner.Kind == "Node" {
+		return "Pod", pod.Name
+	}
+	kind, name = owner.Kind, owner.Name
 	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; kind == "ReplicaSet" && hash != "" {
 		if deployment, is := strings.CutSuffix(name, "-"+hash); is {
 			kind, name = "Deployment", deployment
@@ -31,7 +40,7 @@ func Of(pod *corev1.Pod) string {
 			kind, name = "CronJob", name[:minute[0]]
 		}
 	}
-	return kind + " " + pod.Namespace + "/" + name
+	return kind, name
 }
 
 // jobMinute is what a CronJob ends the names of its Jobs with: the minutes since 1970 of the time that they were due.

@@ -1,4 +1,4 @@
-package findings
+package observed
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func TestTheModelGetsABoundedNumberOfThreads(t *testing.T) {
 				v.Pods = append(v.Pods, usage.Pod{UID: uid, Seconds: 10, Tasks: 1, Threads: test.threads, Dilation: 2, CPULoading: 0.01})
 			}
 			in.Sights = []Sight{{Node: "worker-1", Intervals: []usage.Interval{v, v}}}
-			model := observeAll(in, DefaultAbove).nodes[0].model
+			model := Observe(in, DefaultAbove).Nodes[0].Model
 			if len(model.Pods) != len(in.Pods) {
 				t.Fatalf("%d pods are in the model", len(model.Pods))
 			}

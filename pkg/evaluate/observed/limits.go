@@ -1,4 +1,4 @@
-package findings
+package observed
 
 import (
 	"cmp"
@@ -14,6 +14,9 @@ import (
 	"loadline.dev/loadline/pkg/model/throttling"
 )
 
+// WorthAtLeast is the smallest part of a dilation that is worth a change.
+const WorthAtLeast = 0.05
+
 // held holds the observations of a container that a limit held back, in seconds.
 type held struct {
 	run, throttled float64
@@ -23,7 +26,7 @@ type held struct {
 }
 
 // hold adds what a container did in an interval, if a limit held it back.
-func (o *observation) hold(c *usage.Container) {
+func (o *Observation) hold(c *usage.Container) {
 	const largest = 1e12 // more than any container ran or was held back: a node may lie
 	if c.Throttled <= 0 || c.Throttled > largest || c.Run > largest {
 		return
@@ -49,14 +52,14 @@ func (h *held) add(other held) {
 	h.threads += other.threads
 }
 
-// limit is one that held a pod back.
-type limit struct {
-	// container is whose it is, empty for that of the pod as a whole, or of its only container.
-	container string
-	milliCPU  int64 // 0 where none is known
+// Limit is one that held a pod back.
+type Limit struct {
+	// Container is whose it is, empty for that of the pod as a whole, or of its only container.
+	Container string
+	MilliCPU  int64 // 0 where none is known
 	// assumed reports that it is one of several, and that the gauge does not report which.
 	assumed bool
-	// seconds is for how long it held the pod back, and held what was seen of containers that it did: not all, where the gauge does
+	// Seconds is for how long it held the pod back, and held what was seen of containers that it did: not all, where the gauge does
 	// not report it.
 	seconds float64
 	held
@@ -66,29 +69,29 @@ type limit struct {
 	// not are held back less by the limit that is enough for it.
 	count   int
 	load    throttling.Load
-	stretch float64
+	Stretch float64
 }
 
 // cores returns the limit in processors.
-func (l *limit) cores() float64 { return float64(l.milliCPU) / 1000 }
+func (l *Limit) cores() float64 { return float64(l.MilliCPU) / 1000 }
 
 // quantity returns the limit, nil where none is known.
-func (l *limit) quantity() *resource.Quantity {
-	if l.milliCPU == 0 {
+func (l *Limit) quantity() *resource.Quantity {
+	if l.MilliCPU == 0 {
 		return nil
 	}
-	return resource.NewMilliQuantity(l.milliCPU, resource.DecimalSI)
+	return resource.NewMilliQuantity(l.MilliCPU, resource.DecimalSI)
 }
 
 // heldBy returns the limits that held the pod back, the one that did so for longest first.
-func (r *resident) heldBy() []limit {
-	if r.times.Throttled <= 0 {
+func (r *Pod) heldBy() []Limit {
+	if r.Times.Throttled <= 0 {
 		return nil
 	}
-	whole, containers := cgroup.Limits(r.pod)
-	var all []limit
-	add := func(of limit) {
-		i := slices.IndexFunc(all, func(l limit) bool { return l.container == of.container })
+	whole, containers := cgroup.Limits(r.Object)
+	var all []Limit
+	add := func(of Limit) {
+		i := slices.IndexFunc(all, func(l Limit) bool { return l.Container == of.Container })
 		if i < 0 {
 			all = append(all, of)
 			return
@@ -96,7 +99,7 @@ func (r *resident) heldBy() []limit {
 		all[i].seconds += of.seconds
 		all[i].add(of.held)
 	}
-	left := r.times.Throttled
+	left := r.Times.Throttled
 	for id, h := range r.held {
 		if of := r.limitOf(id, h, whole, containers); of != nil {
 			left -= h.throttled
@@ -104,26 +107,26 @@ func (r *resident) heldBy() []limit {
 		}
 	}
 	const rounding = 0.01
-	if left > rounding*r.times.Throttled {
+	if left > rounding*r.Times.Throttled {
 		of := smallest(whole, containers)
 		of.seconds = left
 		add(of)
 	}
 	for i := range all {
 		if len(containers) == 1 && whole == 0 {
-			all[i].container = ""
+			all[i].Container = ""
 		}
 		r.fit(&all[i])
 	}
-	slices.SortFunc(all, func(a, b limit) int {
-		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.container, b.container))
+	slices.SortFunc(all, func(a, b Limit) int {
+		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.Container, b.Container))
 	})
 	return all
 }
 
 // limitOf returns the limit that held a container back, its own or that of the pod as a whole; nil where it is not known.
-func (r *resident) limitOf(id string, h held, whole int64, containers []cgroup.Limited) *limit {
-	name := containerName(r.pod, id)
+func (r *Pod) limitOf(id string, h held, whole int64, containers []cgroup.Limited) *Limit {
+	name := containerName(r.Object, id)
 	i := slices.IndexFunc(containers, func(c cgroup.Limited) bool { return c.Name == name })
 	if i < 0 {
 		return nil
@@ -132,10 +135,10 @@ func (r *resident) limitOf(id string, h held, whole int64, containers []cgroup.L
 	switch {
 	case own == 0 && whole == 0:
 		return nil
-	case own == 0, whole > 0 && r.times.Run/float64(whole) > h.run/float64(own): // it is nearer to the latter
-		return &limit{milliCPU: whole, seconds: h.throttled, held: h}
+	case own == 0, whole > 0 && r.Times.Run/float64(whole) > h.run/float64(own): // it is nearer to the latter
+		return &Limit{MilliCPU: whole, seconds: h.throttled, held: h}
 	default:
-		return &limit{container: name, milliCPU: own, seconds: h.throttled, held: h}
+		return &Limit{Container: name, MilliCPU: own, seconds: h.throttled, held: h}
 	}
 }
 
@@ -152,15 +155,15 @@ func containerName(pod *corev1.Pod, id string) string {
 }
 
 // smallest returns the limit that is assumed to have held a pod back where the gauge does not report which one did.
-func smallest(whole int64, containers []cgroup.Limited) limit {
-	of, others := limit{milliCPU: whole}, 0
+func smallest(whole int64, containers []cgroup.Limited) Limit {
+	of, others := Limit{MilliCPU: whole}, 0
 	for _, c := range containers {
 		if c.MilliCPU == 0 {
 			continue
 		}
 		others++
-		if of.milliCPU == 0 || c.MilliCPU < of.milliCPU {
-			of.container, of.milliCPU = c.Name, c.MilliCPU
+		if of.MilliCPU == 0 || c.MilliCPU < of.MilliCPU {
+			of.Container, of.MilliCPU = c.Name, c.MilliCPU
 		}
 	}
 	of.assumed = others > 1 || others == 1 && whole > 0
@@ -168,69 +171,69 @@ func smallest(whole int64, containers []cgroup.Limited) limit {
 }
 
 // fit finds what a limit holds back: the pod, or as far as is known the container.
-func (r *resident) fit(l *limit) {
-	threads := r.threads
-	l.load.Loading, l.stretch = min(1, r.cpu), 1+r.limited()*l.seconds/r.times.Throttled
+func (r *Pod) fit(l *Limit) {
+	threads := r.Threads
+	l.load.Loading, l.Stretch = min(1, r.CPU), 1+r.limited()*l.seconds/r.Times.Throttled
 	switch {
-	case l.container == "":
+	case l.Container == "":
 	case l.own > 0:
 		threads = l.threads / l.run
-		l.load.Loading, l.stretch = min(1, l.run/l.own), 1+l.throttled/l.own
-	case l.run > 0 && r.cpu > 0:
-		threads *= l.run / r.times.Run
-		l.stretch = 1 + l.throttled*r.cpu/l.run
+		l.load.Loading, l.Stretch = min(1, l.run/l.own), 1+l.throttled/l.own
+	case l.run > 0 && r.CPU > 0:
+		threads *= l.run / r.Times.Run
+		l.Stretch = 1 + l.throttled*r.CPU/l.run
 	default:
 		l.load.Loading = 0 // it is not known what the container does
 	}
 	const largest = 1000 // as of a gauge's dilations
-	l.stretch = min(l.stretch, largest)
+	l.Stretch = min(l.Stretch, largest)
 	// As many threads as do not reach a limit are not held back by it.
-	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.node.maxThreads())))
-	if l.milliCPU > 0 && l.load.Loading > 0 && l.stretch >= 1+worthAtLeast {
-		l.load = l.load.Fitted(l.cores()/float64(l.count), l.stretch)
+	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.Node.maxThreads())))
+	if l.MilliCPU > 0 && l.load.Loading > 0 && l.Stretch >= 1+WorthAtLeast {
+		l.load = l.load.Fitted(l.cores()/float64(l.count), l.Stretch)
 	}
 }
 
 // findLimits finds the limits that held the pod back. The bursts that one of the pod as a whole did become those of the model.
-func (r *resident) findLimits() {
-	r.limits = r.heldBy()
-	if r.index < 0 || len(r.limits) != 1 || r.limits[0].container != "" || r.limits[0].load.Burst == 0 {
+func (r *Pod) findLimits() {
+	r.Limits = r.heldBy()
+	if r.Index < 0 || len(r.Limits) != 1 || r.Limits[0].Container != "" || r.Limits[0].load.Burst == 0 {
 		return
 	}
-	vector := slices.Clone(r.node.model.Pods[r.index].Vector)
+	vector := slices.Clone(r.Node.Model.Pods[r.Index].Vector)
 	d := &vector[0]
-	load := r.limits[0].load
+	load := r.Limits[0].load
 	if d.Threads > 1 {
-		load = throttling.Load{Threads: d.Threads, Loading: d.Loading}.Fitted(r.limits[0].cores(), r.limits[0].stretch)
+		load = throttling.Load{Threads: d.Threads, Loading: d.Loading}.Fitted(r.Limits[0].cores(), r.Limits[0].Stretch)
 	}
 	d.Burst = load.Burst
-	r.node.model = r.node.model.WithVector(r.index, vector)
+	r.Node.Model = r.Node.Model.WithVector(r.Index, vector)
 }
 
 // shortenBursts shortens the observed bursts in the model of a pod that its limit did not hold back: such bursts differ less than the model
 // takes them to, and would be held back there.
-func (r *resident) shortenBursts() {
-	_, limit := cgroup.CPU(r.pod)
-	if r.index < 0 || r.burst == 0 || limit == nil || limit.IsZero() {
+func (r *Pod) shortenBursts() {
+	_, Limit := cgroup.CPU(r.Object)
+	if r.Index < 0 || r.Burst == 0 || Limit == nil || Limit.IsZero() {
 		return
 	}
-	vector := slices.Clone(r.node.model.Pods[r.index].Vector)
-	d, cores := &vector[0], limit.AsApproximateFloat64()
+	vector := slices.Clone(r.Node.Model.Pods[r.Index].Vector)
+	d, cores := &vector[0], Limit.AsApproximateFloat64()
 	load := throttling.Load{Threads: max(1, d.Threads), Loading: d.Loading, Burst: d.Burst}
 	if load.Stretch(cores) <= ended {
 		return
 	}
 	d.Burst = min(d.Burst, load.Fitted(cores, ended).Burst)
-	r.node.model = r.node.model.WithVector(r.index, vector)
+	r.Node.Model = r.Node.Model.WithVector(r.Index, vector)
 }
 
 // limited returns the part of the dilation that limits are the cause of.
-func (o *observation) limited() float64 {
-	sum := o.times.Wait + o.times.Throttled + o.stolen
+func (o *Observation) limited() float64 {
+	sum := o.Times.Wait + o.Times.Throttled + o.stolen
 	if sum <= 0 {
 		return 0
 	}
-	return max(0, o.dilation-1) * o.times.Throttled / sum
+	return max(0, o.Dilation-1) * o.Times.Throttled / sum
 }
 
 const (
@@ -243,9 +246,9 @@ const (
 	half = 0.5
 )
 
-// enough returns a limit, in thousandths, that holds the load back no more, and how many times longer that one still makes what it
+// Enough returns a limit, in thousandths, that holds the load back no more, and how many times longer that one still makes what it
 // does: a processor for each thread is always enough.
-func (l *limit) enough() (milliCPU int64, stretch float64) {
+func (l *Limit) Enough() (milliCPU int64, stretch float64) {
 	const core, step = 1000, 10 // thousandths; steps are easy to read
 	threads := float64(l.count)
 	each := max(l.load.LimitFor(ended), headroom*l.load.Loading)

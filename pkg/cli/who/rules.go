@@ -1,0 +1,22 @@
+package who
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"loadline.dev/loadline/pkg/evaluate/disruption"
+	"loadline.dev/loadline/pkg/evaluate/workloads"
+)
+
+// advised returns the rules by which changes are proposed to people, given the objects that decide whether pods may be disrupted: a pod of
+// any workload may move, also the only replica, since people can tell whether that matters.
+func advised(in *disruption.Input, pods []corev1.Pod, now time.Time) (*disruption.Rules, error) {
+	all := *in
+	all.Pods, all.Now, all.Allowed = pods, now, sets.New[string]()
+	for i := range pods {
+		all.Allowed.Insert(workloads.Of(&pods[i]))
+	}
+	return disruption.New(&all)
+}

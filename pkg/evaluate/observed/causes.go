@@ -1,0 +1,204 @@
+package observed
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/evaluate/workloads"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
+)
+
+// Kind is the kind of a cause.
+type Kind string
+
+// Kinds of causes.
+const (
+	// ByNeighbour is another pod on the node.
+	ByNeighbour Kind = "Neighbour"
+	// ByLimit is a limit of the pod, or of one of its containers.
+	ByLimit Kind = "Limit"
+	// ByHypervisor is that the hypervisor ran something else.
+	ByHypervisor Kind = "Hypervisor"
+	// ByItself is that the pod has more threads than the node has processors.
+	ByItself Kind = "Itself"
+	// BySystem is what runs on the node in no pod.
+	BySystem Kind = "System"
+	// ByUnclear is waiting that nothing which was observed explains.
+	ByUnclear Kind = "Unclear"
+)
+
+// Cause is one reason why a pod is slowed down.
+type Cause struct {
+	Kind Kind `json:"kind"`
+	// Pod and Workload are those of a neighbour.
+	Pod      string `json:"pod,omitempty"`
+	Workload string `json:"workload,omitempty"`
+	// Container is the container that a limit is of, absent where it is that of the pod as a whole, or of its only container, and Limit
+	// is how much CPU that is. Assumed says that the gauge does not report which of several limits it is: it is the smallest.
+	Container string             `json:"container,omitempty"`
+	Limit     *resource.Quantity `json:"limit,omitempty"`
+	Assumed   bool               `json:"assumed,omitempty"`
+	// Dilation is how much it adds.
+	Dilation float64 `json:"dilation"`
+}
+
+// Waiting holds the causes for which a pod waits for a processor by the model, in times of its own; they add up.
+type Waiting struct {
+	Itself, System float64
+	By             []float64 // by the index of a pod in the model
+}
+
+func (w *Waiting) Total() float64 {
+	sum := w.Itself + w.System
+	for _, b := range w.By {
+		sum += b
+	}
+	return sum
+}
+
+// WaitingOf returns why a pod of a node waits, by the model, given its solution.
+//
+// The dilation of a prediction is relative to the pod alone, with its own threads in each other's way, so what it adds is
+// longer by that, and by what the limit leaves of the time alone.
+func WaitingOf(n *node.Node, at int, p *contention.Prediction) (*Waiting, error) {
+	itself, err := WaitsForItself(n, at)
+	if err != nil {
+		return nil, err
+	}
+	w := &Waiting{Itself: itself}
+	longer := (1 + w.Itself) * p.Throttling(at)
+	blame := p.BlameAt(at, 0)
+	w.By = make([]float64, len(n.Pods))
+	for i, b := range blame {
+		if i < len(w.By) {
+			w.By[i] = b * longer
+		} else {
+			w.System += b * longer
+		}
+	}
+	return w, nil
+}
+
+// WaitsForItself returns how long the threads of a pod of a node wait for each other, in times of its own.
+func WaitsForItself(n *node.Node, at int) (float64, error) {
+	vector := n.Pods[at].AtDevices()
+	if vector[0].Threads <= n.Servers[0] {
+		return 0, nil
+	}
+	single, err := contention.Predict([]loading.Vector{vector}, n.Servers, queueing.Options{})
+	if err != nil {
+		return 0, err
+	}
+	return vector[0].Loading * single.Wait(0, 0), nil
+}
+
+// Believed is by how much more than the model says a pod may have waited for the model to explain all of it. Queues of
+// several cores are longer than the one queue of the model, so that it says rather too little.
+const Believed = 2
+
+// Waits returns why the pod, which is in the model, waits by it, and by how much its limit makes longer what it takes alone.
+func (r *Pod) Waits() (w *Waiting, throttling float64, err error) {
+	p, err := r.Node.Predict()
+	if err != nil {
+		return nil, 0, err
+	}
+	w, err = WaitingOf(r.Node.Model, r.Index, p)
+	return w, p.Throttling(r.Index), err
+}
+
+// Waited returns the part of the dilation that is waiting for a processor.
+func (o *Observation) Waited() float64 {
+	sum := o.Times.Wait + o.Times.Throttled + o.stolen
+	if sum <= 0 {
+		return 0
+	}
+	return max(0, o.Dilation-1) * o.Times.Wait / sum
+}
+
+// Explain returns why a pod is slowed down.
+func (r *Pod) Explain() (Causes, error) {
+	excess, sum := r.Dilation-1, r.Times.Wait+r.Times.Throttled+r.stolen
+	if excess <= 0 || sum <= 0 {
+		return nil, nil
+	}
+	var list Causes
+	limited := r.limited()
+	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
+	waited := r.Waited()
+	w, throttling := &Waiting{By: make([]float64, len(r.Node.Model.Pods))}, 1.0
+	if r.Index >= 0 {
+		var err error
+		if w, throttling, err = r.Waits(); err != nil {
+			return nil, err
+		}
+	}
+	total := w.Total()
+	explained := min(waited, Believed*total)
+	// While it waits a pod uses nothing of its quota, so that it is throttled for less: without its neighbours it would be for
+	// as long.
+	if limited > 0 {
+		limited += min(waited-explained, max(0, throttling-1-limited))
+	}
+	list.add(r.byLimits(limited)...)
+	if total > 0 {
+		w.scale(explained / total)
+	}
+	left := excess - list.Sum(ByLimit, ByHypervisor)
+	w.raise(r.least(min(left, waited)), left)
+	list.add(Cause{Kind: ByUnclear, Dilation: left - w.Total()})
+	list.add(Cause{Kind: ByItself, Dilation: w.Itself})
+	list.add(Cause{Kind: BySystem, Dilation: w.System})
+	for i, b := range w.By {
+		other := r.Node.Model.Pods[i]
+		list.add(Cause{Kind: ByNeighbour, Pod: text.QualifiedName(other), Workload: workloads.Of(other.Pod), Dilation: b})
+	}
+	return list.Sorted(), nil
+}
+
+// Causes is a list of them.
+type Causes []Cause
+
+func (c Causes) Sorted() Causes {
+	slices.SortStableFunc(c, func(a, b Cause) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
+	return c
+}
+
+// Sum returns what causes of some kinds add.
+func (c Causes) Sum(kinds ...Kind) float64 {
+	sum := 0.0
+	for _, cause := range c {
+		if slices.Contains(kinds, cause.Kind) {
+			sum += cause.Dilation
+		}
+	}
+	return sum
+}
+
+// add adds the causes that cause anything but a rounding error.
+func (c *Causes) add(some ...Cause) {
+	const rounding = 1e-9
+	for _, cause := range some {
+		if cause.Dilation > rounding {
+			*c = append(*c, cause)
+		}
+	}
+}
+
+// byLimits returns what each limit adds, given what all of them do.
+func (r *Pod) byLimits(dilation float64) (list Causes) {
+	sum := 0.0
+	for i := range r.Limits {
+		sum += r.Limits[i].seconds
+	}
+	for i := range r.Limits {
+		l := &r.Limits[i]
+		list = append(list, Cause{Kind: ByLimit, Container: l.Container, Limit: l.quantity(), Assumed: l.assumed, Dilation: dilation * l.seconds / sum})
+	}
+	return list
+}

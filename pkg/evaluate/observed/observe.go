@@ -1,0 +1,201 @@
+package observed
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// Observation sums the intervals of a pod.
+type Observation struct {
+	Seconds   float64
+	intervals int
+	// The means over the window, as of [Pod], and the dilation of each of its intervals.
+	Dilation, CPU, Disk, Threads float64
+	// Burst is for how many seconds a thread computes at a time, 0 where that is unknown, and bursting for how long the threads ran of
+	// which it is known.
+	Burst, bursting float64
+	dilations       []float64
+	loadings        []float64 // of the CPU, of each interval
+	// What happened in it, in seconds.
+	Times    usage.Times
+	stolen   float64
+	Pressure *float64
+	// held are the containers that limits held back, by their IDs.
+	held map[string]held
+	// Since is for how long the dilation has been above a half of what makes a finding, and all reports whether that is as long as
+	// the pod was observed.
+	Since   time.Duration
+	AtLeast bool
+}
+
+// observe returns what was seen of each pod in the latest of some intervals, by its UID.
+func observe(intervals []usage.Interval, above float64) map[string]*Observation {
+	seen := map[string]*Observation{}
+	if len(intervals) == 0 {
+		return seen
+	}
+	over := map[string]bool{}       // pods that were not slowed down in a later interval
+	last := map[string]*usage.Pod{} // in the last interval, by UIDs
+	first := latest(intervals)
+	back := 0.0 // how far the start of an interval is from the end of the last one
+	for i := len(intervals) - 1; i >= 0; i-- {
+		v := &intervals[i]
+		inWindow := i >= first
+		back += v.Seconds
+		here := make(map[string]bool, len(v.Pods))
+		for k := range v.Pods {
+			p := &v.Pods[k]
+			here[p.UID] = true
+			o := seen[p.UID]
+			if o == nil {
+				if !inWindow {
+					continue // it has ended
+				}
+				o = &Observation{}
+				seen[p.UID] = o
+			}
+			if i == len(intervals)-1 {
+				last[p.UID] = p
+			}
+			dilation := o.add(v, p, inWindow)
+			if dilation < Broken(above) {
+				over[p.UID] = true
+			}
+			if !over[p.UID] {
+				o.Since = time.Duration(back * float64(time.Second))
+			}
+		}
+		for uid := range seen {
+			over[uid] = over[uid] || !here[uid]
+		}
+	}
+	for uid, o := range seen {
+		o.AtLeast = !over[uid]
+		if p := last[uid]; p != nil && Broken(above) <= usage.Slowed && p.SlowedSeconds > o.Since.Seconds() {
+			o.Since, o.AtLeast = time.Duration(p.SlowedSeconds*float64(time.Second)), p.SlowedBefore // the gauge remembers more
+		}
+		o.finish()
+	}
+	return seen
+}
+
+// latest returns the index of the first interval of an observation: it goes as far back as the window does, and as takes the
+// fewest intervals that are evidence.
+func latest(intervals []usage.Interval) int {
+	seconds := 0.0
+	for i, v := range slices.Backward(intervals) {
+		if seconds >= Window.Seconds() && len(intervals)-1-i >= evidenceIntervals {
+			return i + 1
+		}
+		seconds += v.Seconds
+	}
+	return 0
+}
+
+// add adds an interval, if it is in the window, and returns the pod's dilation in it, with what the hypervisor took.
+//
+// While the hypervisor runs something else, a task seems to sleep: kernels take stolen time from what a task runs. So its
+// time without waiting is shorter by what was stolen while it ran, which is its part of all that ran.
+func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float64 {
+	stolen := 0.0 // per second that a task runs
+	if v.BusySeconds >= usage.Instant {
+		stolen = v.StolenSeconds / v.BusySeconds
+	}
+	const maxLost = 0.9
+	lost := min(p.CPULoading*stolen, maxLost)
+	dilation := p.Dilation / (1 - lost)
+	if !inWindow || p.Seconds < usage.Instant {
+		return dilation
+	}
+	neutral := p.Seconds / dilation
+	o.Seconds += p.Seconds
+	o.intervals++
+	o.Dilation += neutral // until finish
+	o.CPU += min(1, p.CPULoading/(1-lost)) * neutral
+	o.Disk += min(1, p.DiskLoading/(1-lost)) * neutral
+	o.Threads += p.Threads * p.Seconds
+	if p.BurstSeconds > 0 {
+		o.Burst += p.BurstSeconds * p.Run // until finish
+		o.bursting += p.Run
+	}
+	o.dilations = append(o.dilations, dilation)
+	o.loadings = append(o.loadings, min(1, p.CPULoading/(1-lost)))
+	o.Times.Run += p.Run
+	o.Times.Unseen += p.Unseen
+	o.Times.Wait += p.Wait
+	o.Times.Throttled += p.Throttled
+	o.Times.Blocked += p.Blocked
+	o.stolen += p.Run * stolen
+	for i := range p.Containers {
+		o.hold(&p.Containers[i])
+	}
+	if p.PressureSeconds != nil {
+		if o.Pressure == nil {
+			o.Pressure = new(float64)
+		}
+		*o.Pressure += *p.PressureSeconds
+	}
+	return dilation
+}
+
+// finish divides the sums, so that they are means.
+func (o *Observation) finish() {
+	if o.Seconds == 0 {
+		o.Dilation, o.Threads = 1, 1
+		return
+	}
+	neutral := o.Dilation
+	o.Dilation = o.Seconds / neutral
+	o.CPU /= neutral
+	o.Disk = min(o.Disk/neutral, 1-o.CPU)
+	o.Threads /= o.Seconds
+	if o.bursting > 0 {
+		o.Burst /= o.bursting
+	}
+	if o.Pressure != nil {
+		*o.Pressure /= o.Seconds
+	}
+}
+
+// Short reports whether the observation is too short to judge by it.
+func (o *Observation) Short() bool {
+	return o.Seconds < Evidence.Seconds() || o.intervals < evidenceIntervals
+}
+
+// Margin returns the half width of the 95 % confidence interval of the dilation, by how much its intervals differ, as if
+// they were independent.
+func (o *Observation) Margin() float64 {
+	const normal = 1.96
+	return normal * deviationOfMean(o.dilations)
+}
+
+// Variation returns the standard deviation of how much the pod will use the CPU of the node for as long again, as a part of what it was
+// observed to use, by how much its intervals differ: the mean over the past ones varies, and so does that over the next.
+func (o *Observation) Variation() float64 {
+	if o.CPU <= 0 {
+		return 0
+	}
+	return math.Sqrt2 * deviationOfMean(o.loadings) / o.CPU
+}
+
+// deviationOfMean returns the standard deviation of the mean of some independent values, 0 for one.
+func deviationOfMean(values []float64) float64 {
+	n := float64(len(values))
+	if n < 2 {
+		return 0
+	}
+	mean, squares := 0.0, 0.0
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(squares / (n - 1) / n)
+}
+
+// Broken returns the dilation below which a pod is not slowed down, given the smallest dilation of a finding: half as far from 1.
+func Broken(above float64) float64 { return 1 + (above-1)/2 }

@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"loadline.dev/loadline/pkg/model/loading"
+)
+
+// again returns a candidate's change in another state, nil where it cannot be made there: the pod is elsewhere, or there is no room for
+// what it requests.
+func (st *state) again(c *candidate) *candidate {
+	h := st.nodes[c.change.Node]
+	i := h.index(c.who)
+	if i < 0 {
+		return nil
+	}
+	if c.change.Action == MovePod {
+		to := st.nodes[c.change.To]
+		if to.observe() != nil {
+			return nil
+		}
+		other := move(h, i, to)
+		other.notes, other.lost, other.enables = c.notes, c.lost, c.enables
+		return other
+	}
+	other := resize(c.change, h, i)
+	if other == nil {
+		return nil
+	}
+	other.after[0].members[i].less += c.less
+	other.less, other.notes, other.lost, other.enables = c.less, c.notes, c.lost, c.enables
+	if free := other.after[0].free; free < 0 && free < h.free {
+		return nil
+	}
+	return other
+}
+
+// replicas is how many loads are drawn to see by how much wins vary with them.
+const replicas = 8
+
+// spreads returns the standard deviations of the wins of some steps from a state that come from the load: how much pods use varies from
+// one interval to the next, and the steps are to win in the next ones.
+func (s *search) spreads(first *state, steps []*candidate) ([]float64, error) {
+	wins := make([][]float64, replicas)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for r := range replicas {
+		group.Go(func() (err error) {
+			wins[r], err = first.winsBy(steps, rand.New(rand.NewPCG(uint64(r), 0))) //nolint:gosec // drawn alike each time
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	spreads := make([]float64, len(steps))
+	for i := range steps {
+		var some []float64
+		for r := range wins {
+			some = append(some, wins[r][i])
+		}
+		spreads[i] = deviation(some)
+	}
+	return spreads, nil
+}
+
+// winsBy returns the wins of some steps where the loads of pods are other ones that are drawn.
+func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
+	other, wins := &state{nodes: map[string]*host{}}, make([]float64, len(steps))
+	at := func(h *host) error {
+		name := h.node.Name
+		if other.nodes[name] != nil {
+			return nil
+		}
+		other.nodes[name] = st.nodes[name].drawn(rng)
+		return other.nodes[name].solve()
+	}
+	for i, c := range steps {
+		for _, h := range c.before {
+			if err := at(h); err != nil {
+				return nil, err
+			}
+		}
+		again := other.again(c)
+		if err := again.solve(); err != nil {
+			return nil, err
+		}
+		wins[i] = again.win
+		other.apply(again)
+	}
+	return wins, nil
+}
+
+// drawn returns the host with other loads of its pods.
+func (h *host) drawn(rng *rand.Rand) *host {
+	other := *h
+	model := *h.model
+	model.Pods = slices.Clone(h.model.Pods)
+	for i := range h.members {
+		by := h.members[i].pod.Variation() * rng.NormFloat64()
+		if by == 0 {
+			continue
+		}
+		vector := slices.Clone(model.Pods[i].AtDevices())
+		vector[0] = scaled(vector[0], 1+by)
+		model.Pods[i] = model.Pods[i].WithVector(vector)
+	}
+	other.model = &model
+	return &other
+}
+
+// scaled returns a demand times a factor, as far as it can be.
+func scaled(d loading.Demand, factor float64) loading.Demand {
+	d.Loading = max(0, min(1, d.Loading*factor))
+	d.Pressure = d.Loading
+	return d
+}

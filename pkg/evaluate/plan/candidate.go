@@ -1,0 +1,254 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/disruption"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/workloads"
+	"loadline.dev/loadline/pkg/node"
+)
+
+const (
+	// A change must take the part worthIt of some pod's excess dilation, and observed.WorthAtLeast if that is more.
+	worthIt = 0.2
+	// noticed is a change of another pod's dilation that is worth a word.
+	noticed = 0.05
+)
+
+// horizon is for how long a win is expected to last, in seconds: work of so many seconds that is lost counts like a dilation of one pod by 1.
+const horizon = 3600
+
+// candidate is a change, and what becomes of the nodes that it concerns.
+type candidate struct {
+	change Change
+	who    *subject
+	// before and after are the hosts, of which a move has two: from where, and to where.
+	before, after []*host
+	// win is what it takes from the excess, and worth from what the search counts.
+	win, worth float64
+	// less is what limits add no more.
+	less float64
+	// notes say what else follows from the change, and lost for how many seconds work ran that has to be done again.
+	notes []string
+	lost  float64
+	// enables says that a later change needs it, so that it is no matter what it wins itself.
+	enables bool
+	// unknown says what is not known of whether it can be made, "" for nothing: then it is not proposed.
+	unknown string
+}
+
+// solve works out what becomes of the nodes.
+func (c *candidate) solve() error {
+	for i := range c.after {
+		if err := c.after[i].solve(); err != nil {
+			return err
+		}
+		c.win += c.before[i].excess - c.after[i].excess
+		c.worth += c.before[i].worth - c.after[i].worth
+	}
+	c.worth -= c.who.weight * c.lost / horizon
+	return nil
+}
+
+// fate is how a pod fares before and after a change.
+type fate struct {
+	*subject
+
+	before, after float64
+	bound         node.Bound // after
+}
+
+// each calls a function for each pod of the nodes.
+func (c *candidate) each(visit func(f *fate)) {
+	for i, before := range c.before {
+		for k := range before.members {
+			m := before.members[k].subject
+			f := fate{subject: m, before: before.dilations[k]}
+			at, where := c.after[i].index(m), c.after[i]
+			if at < 0 {
+				where = c.after[len(c.after)-1]
+				at = where.index(m)
+			}
+			f.after, f.bound = where.dilations[at], where.model.Pods[at].Bound
+			visit(&f)
+		}
+	}
+}
+
+// helps reports whether the change helps a pod enough, slows none down about as badly, and breaks no promise that is enforced.
+func (c *candidate) helps() bool {
+	relieved, win, worst, kept := 0.0, 0.0, 0.0, true
+	c.each(func(f *fate) {
+		if least := f.relieved(); least > 0 && f.before > relieved {
+			relieved, win = f.before, least
+		}
+		if f.after > f.before+noticed {
+			worst = max(worst, f.after)
+		}
+		kept = kept && !broken(f)
+	})
+	return kept && relieved > 0 && worst <= relieved-win
+}
+
+// relieved returns how much the dilation of a slowed pod has to become less, if it does, else 0.
+func (f *fate) relieved() float64 {
+	least := max(observed.WorthAtLeast, worthIt*(f.before-1))
+	if !f.sure || f.before <= f.threshold || f.before-f.after < least {
+		return 0
+	}
+	return least
+}
+
+// broken reports whether a promise that is enforced is broken because of the change.
+func broken(f *fate) bool {
+	const rounding = 1e-9
+	most := f.bound.Enforced()
+	return most > 0 && f.after > most*(1+rounding) && f.after > f.before*(1+rounding)
+}
+
+// effects returns what the change does to pods, as far as it is worth a word.
+func (c *candidate) effects() (all []Effect) {
+	c.each(func(f *fate) {
+		if f.before-f.after >= noticed || f.after-f.before >= noticed {
+			all = append(all, Effect{f.pod.Name(), f.before, f.after})
+		}
+	})
+	slices.SortFunc(all, func(a, b Effect) int {
+		return cmp.Or(cmp.Compare(b.Now-b.Then, a.Now-a.Then), cmp.Compare(a.Pod, b.Pod))
+	})
+	return all
+}
+
+// apply makes the change.
+func (st *state) apply(c *candidate) {
+	for _, h := range c.after {
+		st.nodes[h.node.Name] = h
+	}
+	if st.feasibility != nil {
+		last := c.after[len(c.after)-1]
+		st.feasibility = st.feasibility.With(last.object(last.index(c.who)), last.node.Name)
+	}
+}
+
+// changeOf returns a change of a member of a host without what it becomes.
+func changeOf(a Action, h *host, i int) Change {
+	pod := h.object(i)
+	return Change{Action: a, Pod: h.members[i].pod.Name(), Workload: workloads.Of(pod), Node: h.node.Name}
+}
+
+// move returns the move of a member to another host.
+func move(from *host, i int, to *host) *candidate {
+	c := &candidate{change: changeOf(MovePod, from, i), who: from.members[i].subject, before: []*host{from, to}}
+	c.change.To = to.node.Name
+	pod := from.model.Pods[i]
+	moved := *pod.Pod
+	moved.Spec.NodeName = to.node.Name
+	pod.Pod = &moved
+	c.after = []*host{from.without(i), to.with(pod, from.members[i])}
+	return c
+}
+
+// resize returns a change of a container's request or limit, or of those of the pod as a whole where it has no name; nil where the pod
+// cannot have these.
+func resize(c Change, h *host, i int) *candidate {
+	pod := h.object(i)
+	changed, err := pod, error(nil)
+	if c.Container == "" {
+		changed, err = cgroup.WithCPU(pod, c.Request, c.Limit)
+	} else {
+		changed = disruption.Resized(pod, []disruption.ContainerCPU{c.CPU()})
+	}
+	if err != nil {
+		return nil
+	}
+	return &candidate{change: c, who: h.members[i].subject, before: []*host{h}, after: []*host{h.changed(i, h.model.WithObject(i, changed))}}
+}
+
+// request returns another request of a member, nil where it would be the same: that of the container which requests most. A limit that is
+// equal to it stays equal, so that the pod keeps its class.
+func request(a Action, h *host, i int, milliCPU int64) *candidate {
+	pod := h.object(i)
+	container, was, limit := cgroup.Largest(pod)
+	if container == "" {
+		return nil
+	}
+	c := changeOf(a, h, i)
+	c.Container, c.Request = container, resource.NewMilliQuantity(was.MilliValue()+milliCPU-cgroup.MilliCPU(pod), resource.DecimalSI)
+	if c.Request.Sign() <= 0 {
+		return nil
+	}
+	if !was.IsZero() {
+		c.WasRequest = was
+	}
+	if limit != nil && (limit.Cmp(*was) == 0 || limit.Cmp(*c.Request) < 0) {
+		c.Limit, c.WasLimit = c.Request, limit
+	}
+	return resize(c, h, i)
+}
+
+// raiseRequest returns a request of what a member uses while it does not wait, or as much of that as the host has left.
+func raiseRequest(h *host, i int) *candidate {
+	_, limit := cgroup.CPU(h.object(i))
+	needs, now := node.Needs(h.model.Pods[i].AtDevices()[0]), cgroup.MilliCPU(h.object(i))
+	if limit != nil {
+		needs = min(needs, limit.MilliValue())
+	}
+	if needs = min(needs, h.free+now); needs <= now {
+		return nil
+	}
+	return request(RaiseRequest, h, i, needs)
+}
+
+// lowerRequest returns a request of what a member uses while it does not wait, if it requests more.
+func lowerRequest(h *host, i int) *candidate {
+	needs, now := node.Needs(h.model.Pods[i].AtDevices()[0]), cgroup.MilliCPU(h.object(i))
+	if needs <= 0 || needs >= now {
+		return nil
+	}
+	return request(LowerRequest, h, i, needs)
+}
+
+// raiseLimits returns limits of a member that hold it back no more, each alone.
+func raiseLimits(h *host, i int) (all []*candidate) {
+	m := h.members[i]
+	for k := range m.pod.Limits {
+		l := &m.pod.Limits[k]
+		adds := m.limited[l.Container]
+		if l.MilliCPU == 0 || adds-m.less < observed.WorthAtLeast {
+			continue
+		}
+		milliCPU, stretch := l.Enough()
+		if milliCPU <= l.MilliCPU || l.Stretch <= stretch {
+			continue
+		}
+		if c := raiseLimit(h, i, l.Container, milliCPU); c != nil {
+			c.less = adds * (l.Stretch - stretch) / (l.Stretch - 1)
+			c.after[0].members[i].less += c.less
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// raiseLimit returns another limit of a container, or of the pod as a whole or its only container where it has no name. A request that is
+// equal to it stays equal as far as the host has room, so that the pod keeps its class.
+func raiseLimit(h *host, i int, container string, milliCPU int64) *candidate {
+	c := changeOf(RaiseLimit, h, i)
+	c.Container, c.Limit = container, resource.NewMilliQuantity(milliCPU, resource.DecimalSI)
+	of := cgroup.ContainerOf(h.object(i), container)
+	if of == nil {
+		_, c.WasLimit = cgroup.CPU(h.object(i))
+		return resize(c, h, i)
+	}
+	was, request := of.Resources.Limits.Cpu(), of.Resources.Requests.Cpu()
+	c.Container, c.WasLimit = of.Name, was
+	if request.Cmp(*was) == 0 && milliCPU-was.MilliValue() <= h.free {
+		c.Request, c.WasRequest = c.Limit, request
+	}
+	return resize(c, h, i)
+}

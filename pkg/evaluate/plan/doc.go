@@ -1,0 +1,27 @@
+// Package plan finds the changes of a cluster that win most together: requests and limits that are raised or lowered, and pods that
+// move. A remedy for each slowed pod by itself sends forty pods to the one node that looks best; here each change is judged with all
+// earlier ones in place, and takes up the room that it needs.
+//
+// # What is won
+//
+// A pod has an excess as far as its dilation is above a threshold: the smallest dilation of a finding, or the promise of its profile
+// where that is lower. The excess of a cluster is the sum over its pods, weighted by their priorities. The plan is a sequence of
+// changes, each of which takes from it what its row says, so that the rows add up to what the whole plan wins.
+//
+// How a pod fares after changes follows from how it was observed to fare and from the model of its node (package observed): what it
+// waits changes in proportion to what the model has it wait, and grows by at least as much as that grows.
+//
+// # Which changes are allowed
+//
+// A pod moves only where kube-scheduler's own filters let it run once the earlier changes are made ([node.Feasibility]), and only if it
+// may be disturbed. No change pushes a pod beyond a promise that is enforced, none slows a pod down about as badly as another was
+// before, and none is proposed whose win may be none: see [Interval].
+//
+// # The search
+//
+// Greedy by the win of each change, and then by exchange: each change in turn is taken out, and the best others are put in its place.
+// With n nodes that have an excess and c changes, that takes O((n + c)·k) solutions of a node, for the k changes that are tried for a
+// node, and exchanges as many again for each change as long as they are few.
+//
+// The package has no access to a cluster or a clock.
+package plan

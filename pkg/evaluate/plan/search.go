@@ -1,0 +1,365 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/pkg/evaluate/disruption"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+)
+
+const (
+	// suffering is for how many pods of a node, those with the largest excess, changes are tried at a time, and culprits how many of the
+	// neighbours that they wait for most.
+	suffering, culprits = 3, 3
+	// treated is for how many pods of a node changes are tried before it is given up.
+	treated = 20
+	// tried is the number of nodes, the cheapest by their prices, to which a move is predicted, and asked how many are asked for whether
+	// they take the pod.
+	tried, asked = 3, 64
+	// few is the number of nodes of a cluster in which a move to any is predicted.
+	few = 8
+)
+
+// search looks for the changes that win most.
+type search struct {
+	*Options
+
+	state   *state
+	steps   []*candidate
+	banned  map[key]bool
+	unknown map[*subject]string
+	// best are the best changes for the nodes as they are, nil for one for which there is none.
+	best map[string]*candidate
+
+	// first is the state before any step, and bestFirst what was the best there.
+	first     *state
+	bestFirst map[string]*candidate
+}
+
+// newSearch returns a search of a cluster.
+func newSearch(c *observed.Cluster, o *Options) (*search, error) {
+	options := *o
+	options.Above = cmp.Or(o.Above, observed.DefaultAbove)
+	s := &search{
+		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{}, best: map[string]*candidate{},
+	}
+	for _, n := range c.Nodes {
+		if n.Problem != "" {
+			continue
+		}
+		subjects := map[*observed.Pod]*subject{}
+		for _, p := range n.Pods {
+			subjects[p] = newSubject(p, &options)
+		}
+		h := newHost(n, subjects)
+		if n.Prediction != nil {
+			if err := h.observe(); err != nil {
+				return nil, fmt.Errorf("node %s: %w", n.Name, err)
+			}
+		}
+		s.state.nodes[n.Name] = h
+	}
+	return s, nil
+}
+
+// ban takes changes out of what is tried, and begins again.
+func (s *search) ban(changes []*Change) {
+	for _, c := range changes {
+		s.banned[c.key()] = true
+	}
+	s.state, s.steps, s.best = s.first.clone(), nil, map[string]*candidate{}
+}
+
+// run looks for the steps.
+func (s *search) run() {
+	s.first = s.state.clone()
+	s.next()
+	s.bestFirst = maps.Clone(s.best)
+	s.greedy()
+	for len(s.steps) <= exchanged {
+		other := s.exchange()
+		if other == nil {
+			return
+		}
+		*s = *other
+	}
+}
+
+// exchanged is the largest number of steps that are exchanged for others: it takes as many searches as there are steps.
+const exchanged = 10
+
+// exchange returns the search in which one step is not made and the best others are in its place, where that is worth more; nil if
+// there is none. The last steps come first: they had the least choice.
+func (s *search) exchange() *search {
+	left := s.state.worth()
+	for i := range slices.Backward(s.steps) {
+		other := s.without(i)
+		if other == nil {
+			continue
+		}
+		other.greedy()
+		if other.state.worth() < left-noticed {
+			other.banned = s.banned
+			return other
+		}
+	}
+	return nil
+}
+
+// without returns the search in which one step is not made, nor any more, and all others are; nil where one of these cannot be made then,
+// or does not help.
+func (s *search) without(step int) *search {
+	other := *s
+	other.state, other.steps, other.best, other.banned = s.first.clone(), nil, maps.Clone(s.bestFirst), maps.Clone(s.banned)
+	other.banned[s.steps[step].change.key()] = true
+	for name, best := range other.best {
+		if best != nil && other.banned[best.change.key()] {
+			delete(other.best, name)
+		}
+	}
+	for i, c := range s.steps {
+		if i == step {
+			continue
+		}
+		again := other.state.again(c)
+		if again == nil || !other.state.fits(again) || again.solve() != nil || !again.helps() {
+			return nil
+		}
+		other.take(again)
+	}
+	return &other
+}
+
+// greedy makes the change that wins most as long as there is one.
+func (s *search) greedy() {
+	for s.Max == 0 || len(s.steps) < s.Max {
+		c := s.next()
+		if c == nil {
+			return
+		}
+		s.take(c)
+	}
+}
+
+// take makes a change.
+func (s *search) take(c *candidate) {
+	s.steps = append(s.steps, c)
+	s.state.apply(c)
+	touched := func(h *host) bool {
+		return slices.ContainsFunc(c.before, func(other *host) bool { return other.node == h.node })
+	}
+	for name, best := range s.best {
+		if touched(s.state.nodes[name]) || best != nil && slices.ContainsFunc(best.before, touched) {
+			delete(s.best, name)
+		}
+	}
+}
+
+// next returns the change that wins most, nil if none does. A change wins no more than the excess of the node from which it takes it, so
+// that nodes with a smaller one are not looked at.
+func (s *search) next() (best *candidate) {
+	hosts := slices.Collect(maps.Values(s.state.nodes))
+	slices.SortFunc(hosts, func(a, b *host) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.node.Name, b.node.Name))
+	})
+	for _, h := range hosts {
+		if h.excess <= h.idle || best != nil && h.worth <= best.worth {
+			break
+		}
+		c, known := s.best[h.node.Name]
+		if !known {
+			c = s.bestFor(h)
+			s.best[h.node.Name] = c
+		}
+		if c != nil && (best == nil || c.worth > best.worth) {
+			best = c
+		}
+	}
+	return best
+}
+
+// bestFor returns the change that wins most of those that help the worst pods of a host, or else the next ones.
+func (s *search) bestFor(h *host) (best *candidate) {
+	slow := h.slow()
+	for _, i := range slow[min(len(slow), treated):] {
+		s.unknown[h.members[i].subject] = fmt.Sprintf("%d pods of its node are slowed down more: see what helps them first", treated)
+	}
+	for some := range slices.Chunk(slow[:min(len(slow), treated)], suffering) {
+		if best = s.bestOf(s.candidates(h, some)); best != nil {
+			break
+		}
+	}
+	return best
+}
+
+// bestOf returns the change that wins most of some that help. Of one of which it is not known whether it can be made, that is noted.
+func (s *search) bestOf(candidates []*candidate) (best *candidate) {
+	for _, c := range candidates {
+		if s.banned[c.change.key()] || c.solve() != nil { // of one for which the model has no answer it is not known what it wins
+			continue
+		}
+		switch {
+		case c.win <= rounding || c.worth <= rounding || !c.helps():
+		case c.unknown != "":
+			c.each(func(f *fate) {
+				if f.relieved() > 0 {
+					s.unknown[f.subject] = cmp.Or(s.unknown[f.subject], fmt.Sprintf("whether %s may move to %s: %s", c.change.Pod, c.change.To, c.unknown))
+				}
+			})
+		case best == nil || c.worth > best.worth+rounding:
+			best = c
+		}
+	}
+	return best
+}
+
+// rounding is the smallest difference of what changes are worth.
+const rounding = 1e-9
+
+// candidates returns the changes that are tried for some pods of a host, the simplest first.
+func (s *search) candidates(h *host, slow []int) (all []*candidate) {
+	culprits := h.culprits(slow)
+	for _, i := range slow {
+		if s.allows(RaiseLimit) {
+			all = s.add(all, h, i, raiseLimits(h, i)...)
+		}
+		if s.allows(RaiseRequest) {
+			all = s.add(all, h, i, raiseRequest(h, i))
+		}
+	}
+	for _, i := range culprits {
+		if s.allows(LowerRequest) {
+			all = s.add(all, h, i, lowerRequest(h, i))
+		}
+	}
+	if !s.allows(MovePod) || s.state.feasibility == nil {
+		return all
+	}
+	for _, i := range slices.Concat(slow, culprits) {
+		v := s.evict(h.object(i))
+		if v.Refused != "" {
+			continue
+		}
+		for _, c := range s.moves(h, i) {
+			c.notes, c.lost = v.Notes, v.LostSeconds
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// add adds changes of the request or the limit of a member that may be made.
+func (s *search) add(all []*candidate, h *host, i int, some ...*candidate) []*candidate {
+	for _, c := range some {
+		if c == nil {
+			continue
+		}
+		if s.Rules != nil && s.in(h.object(i)) {
+			v := s.Rules.Resize(h.object(i), []disruption.ContainerCPU{c.change.CPU()})
+			if v.Refused != "" && s.InPlace {
+				continue
+			}
+			c.notes, c.lost = v.Notes, v.LostSeconds
+			if v.Refused != "" {
+				c.notes = []string{"not in place: " + v.Refused}
+			}
+		}
+		if s.in(h.object(i)) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// evict says whether a pod may move, and what is lost by that.
+func (s *search) evict(pod *corev1.Pod) disruption.Verdict {
+	switch {
+	case !s.in(pod):
+		return disruption.Verdict{Refused: "it is none of those that may change"}
+	case s.Rules != nil:
+		return s.Rules.Evict(pod)
+	case metav1.GetControllerOfNoCopy(pod) == nil:
+		return disruption.Verdict{Refused: "nothing would make it anew: it has no controller"}
+	default:
+		return disruption.Verdict{}
+	}
+}
+
+// in reports whether a pod is one of those that may change.
+func (s *search) in(pod *corev1.Pod) bool { return s.Selects == nil || s.Selects(pod) }
+
+// slow returns the members that are slowed down, those with the largest excess first.
+func (h *host) slow() (some []int) {
+	for i := range h.members {
+		if m := h.members[i]; m.sure && m.excess(h.dilations[i]) > 0 {
+			some = append(some, i)
+		}
+	}
+	slices.SortStableFunc(some, func(a, b int) int {
+		return cmp.Compare(h.members[b].excess(h.dilations[b]), h.members[a].excess(h.dilations[a]))
+	})
+	return some
+}
+
+// culprits returns the members for which some wait most, by the model, without those.
+func (h *host) culprits(slow []int) (some []int) {
+	adds := make([]float64, len(h.members))
+	for _, i := range slow {
+		for k, b := range h.prediction.BlameAt(i, 0) {
+			if k < len(adds) && !slices.Contains(slow, k) {
+				adds[k] += b * h.members[i].weight
+			}
+		}
+	}
+	for k := range adds {
+		if adds[k] > 0 {
+			some = append(some, k)
+		}
+	}
+	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(adds[b], adds[a]) })
+	return some[:min(len(some), culprits)]
+}
+
+// moves returns the moves of a member that are tried.
+func (s *search) moves(h *host, i int) (all []*candidate) {
+	type priced struct {
+		*host
+		cost float64
+	}
+	pod := h.model.Pods[i]
+	targets := make([]priced, 0, len(s.state.nodes))
+	for _, other := range s.state.nodes {
+		if other != h {
+			targets = append(targets, priced{other, other.price(pod)})
+		}
+	}
+	slices.SortFunc(targets, func(a, b priced) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.node.Name, b.node.Name))
+	})
+	most := tried
+	if len(targets) < few {
+		most = few
+	}
+	fit := s.state.feasibility.Of(h.object(i))
+	for _, to := range targets[:min(len(targets), asked)] {
+		verdict := fit(to.node.Name)
+		if verdict.Refused != "" {
+			continue
+		}
+		if to.observe() != nil {
+			continue // the model has no answer for it
+		}
+		c := move(h, i, to.host)
+		c.unknown = verdict.Unknown
+		if all = append(all, c); len(all) == most {
+			break
+		}
+	}
+	return all
+}

@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/price"
+	"loadline.dev/loadline/pkg/node"
+)
+
+// state is a cluster after some changes: its nodes by their names, and what the scheduler would say of them.
+type state struct {
+	nodes       map[string]*host
+	feasibility node.Feasibility
+}
+
+// clone returns a state that may be changed without this one.
+func (s *state) clone() *state { return &state{maps.Clone(s.nodes), s.feasibility} }
+
+// excess returns that of all pods.
+func (s *state) excess() float64 {
+	return s.sum(func(h *host) float64 { return h.excess })
+}
+
+// worth returns what all pods count in the search: the less the better.
+func (s *state) worth() float64 {
+	return s.sum(func(h *host) float64 { return h.worth })
+}
+
+func (s *state) sum(of func(*host) float64) float64 {
+	sum := 0.0
+	for _, name := range slices.Sorted(maps.Keys(s.nodes)) { // in one order, for one result
+		sum += of(s.nodes[name])
+	}
+	return sum
+}
+
+// fits reports whether the scheduler lets a pod move as a change has it.
+func (s *state) fits(c *candidate) bool {
+	if c.change.Action != MovePod {
+		return true
+	}
+	from := c.before[0]
+	fit := s.feasibility.Of(from.object(from.index(c.who)))(c.change.To)
+	return fit.Refused == "" && fit.Unknown == ""
+}
+
+// host is a node after some changes. It does not change once it is solved.
+type host struct {
+	node    *observed.Node
+	model   *node.Node
+	members []member // in the order of the model's pods
+	// free is how much CPU its pods leave unrequested, in thousandths of a core, and busy how many processors run anything.
+	free int64
+	busy float64
+	// idle is the excess of pods that use next to nothing, which no change helps.
+	idle float64
+
+	// The solution, nil until it is asked for: the dilations of the members, the sum of their excesses, and what it is all worth, see [subject.worth].
+	prediction    *contention.Prediction
+	dilations     []float64
+	excess, worth float64
+	prices        *price.Prices
+}
+
+// member is a pod of a host.
+type member struct {
+	*subject
+
+	// less is what its limits add no more.
+	less float64
+}
+
+// newHost returns a node as it was observed.
+func newHost(n *observed.Node, of map[*observed.Pod]*subject) *host {
+	free := node.FreeCPU(n.Object, n.All)
+	h := &host{node: n, members: make([]member, len(n.Model.Pods)), free: free.MilliValue(), busy: n.Busy / n.Seconds}
+	model := *n.Model
+	model.Pods = slices.Clone(n.Model.Pods)
+	for _, p := range n.Pods {
+		s := of[p]
+		if p.Index < 0 {
+			h.idle += s.excess(p.Dilation)
+			continue
+		}
+		h.members[p.Index] = member{subject: s}
+		model.Pods[p.Index].Bound = s.boundOn(model.Servers[0])
+	}
+	h.model, h.excess, h.worth = &model, h.idle, h.idle
+	return h
+}
+
+// observe works out how the pods fare before any change, if that is not known yet.
+func (h *host) observe() error {
+	if h.prediction != nil {
+		return nil
+	}
+	prediction, err := h.node.Predict()
+	if err != nil {
+		return err
+	}
+	for i := range h.members {
+		if err := h.members[i].explain(); err != nil {
+			return err
+		}
+	}
+	return h.fare(prediction)
+}
+
+// solve works out how the pods fare.
+func (h *host) solve() error {
+	prediction, err := h.model.Predict()
+	if err != nil {
+		return err
+	}
+	return h.fare(prediction)
+}
+
+// fare works out how the pods fare by a solution of the model.
+func (h *host) fare(prediction *contention.Prediction) error {
+	h.prediction, h.dilations, h.excess, h.worth = prediction, make([]float64, len(h.members)), h.idle, h.idle
+	for i := range h.members {
+		m := &h.members[i]
+		waits, err := waits(h.model, i, prediction)
+		if err != nil {
+			return err
+		}
+		d := m.dilation(waits, m.less, h.busy)
+		h.dilations[i] = d
+		h.excess += m.excess(d)
+		h.worth += m.worth(d)
+	}
+	return nil
+}
+
+// index returns where a pod is among the members, −1 if it is not.
+func (h *host) index(s *subject) int {
+	return slices.IndexFunc(h.members, func(m member) bool { return m.subject == s })
+}
+
+// object returns a member as it is now.
+func (h *host) object(i int) *corev1.Pod { return h.model.Pods[i].Pod }
+
+// without returns the host without one of its members.
+func (h *host) without(i int) *host {
+	other := &host{node: h.node, idle: h.idle}
+	other.model = h.model.Without(i)
+	other.members = slices.Delete(slices.Clone(h.members), i, i+1)
+	other.free = h.free + cgroup.MilliCPU(h.object(i))
+	other.busy = max(0, h.busy-h.members[i].runs())
+	return other
+}
+
+// with returns the host with one more member, last.
+func (h *host) with(pod node.Pod, m member) *host {
+	other := &host{node: h.node, idle: h.idle}
+	pod.Bound = m.boundOn(h.model.Servers[0])
+	other.model = h.model.With(pod)
+	other.members = append(slices.Clone(h.members), m)
+	other.free = h.free - cgroup.MilliCPU(pod.Pod)
+	other.busy = h.busy + m.runs()
+	return other
+}
+
+// changed returns the host on which a member has another request or limit.
+func (h *host) changed(i int, model *node.Node) *host {
+	other := &host{node: h.node, idle: h.idle, model: model, busy: h.busy}
+	other.members = slices.Clone(h.members)
+	other.free = h.free + cgroup.MilliCPU(h.object(i)) - cgroup.MilliCPU(model.Pods[i].Pod)
+	return other
+}
+
+// price returns what a pod would cost on the host.
+func (h *host) price(pod node.Pod) float64 {
+	if h.prices == nil {
+		h.prices = h.model.Prices()
+	}
+	return h.model.Cost(h.prices, pod)
+}
