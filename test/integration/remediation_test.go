@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) {
 		})
 		change := p.propose(t, "burstable", pod, raiseTo("1"))
 		e.await(t, change, func() bool {
-			return has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonFailed, "Pod QOS Class may not change as a result of resizing")
+			return has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonNotAllowed, "its QoS class would change from Guaranteed to Burstable")
 		})
 	})
 	t.Run("a move", func(t *testing.T) {
@@ -81,7 +82,7 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) {
 		pod := p.deployed(t)
 		change := p.propose(t, "move", pod, v1alpha1.RemediationChange{Action: v1alpha1.ActionMove})
 		e.await(t, change, func() bool {
-			return has(change.Status.Conditions, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonDisruptionBudget, "disruption budget")
+			return has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonNotAllowed, "PodDisruptionBudget")
 		})
 		must(t, e.Delete(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "web"}}))
 		e.await(t, change, func() bool { // the template names the node
@@ -128,23 +129,24 @@ func (p *place) runsAt(t *testing.T, name string, change ...func(*corev1.Contain
 	return pod
 }
 
-// deployed returns the pod of a Deployment whose PodDisruptionBudget lets it not be evicted.
+// deployed returns a pod of a Deployment whose PodDisruptionBudget lets none be evicted.
 func (p *place) deployed(t *testing.T) *corev1.Pod {
 	t.Helper()
 	labels := map[string]string{"app": "web"}
 	must(t, p.Create(t.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "web"},
-		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels}},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels}},
 	}))
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{NodeName: p.nodes[0], Containers: []corev1.Container{containerOf300m()}}}
 	must(t, p.Create(t.Context(), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "web"},
-		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template},
+		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template},
 	}))
 	var pods corev1.PodList
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := p.List(ctx, &pods, client.InNamespace(p.namespace), client.MatchingLabels(labels))
-		return len(pods.Items) == 1 && pods.Items[0].Status.Phase == corev1.PodRunning && pods.Items[0].Status.StartTime != nil, err
+		running := !slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Status.Phase != corev1.PodRunning || pod.Status.StartTime == nil })
+		return len(pods.Items) == 2 && running, err
 	})
 	must(t, err)
 	return &pods.Items[0]

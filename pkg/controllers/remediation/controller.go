@@ -37,7 +37,7 @@ type Reconciler struct {
 	Namespace string
 	// Judge says what changes have won. Without, that is never known.
 	Judge Judge
-	// Permission says which pods must be left as they are. Without, none must.
+	// Permission says which pods must be left as they are. Defaults to [DisruptionRules].
 	Permission Permission
 	// Resizable reports whether the API server lets pods be resized. Defaults to what the
 	// API server of the manager says.
@@ -52,6 +52,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.API = mgr.GetAPIReader()
 	if r.Metrics == nil {
 		r.Metrics = NewMetrics(metrics.Registry)
+	}
+	if r.Permission == nil {
+		r.Permission = &DisruptionRules{API: r.API, Clock: r.Clock}
 	}
 	if r.Resizable == nil {
 		resizable, err := newResizable(mgr.GetConfig(), mgr.GetHTTPClient(), r.Clock)

@@ -122,7 +122,7 @@ func (r *Reconciler) permission(ctx context.Context, in *input) error {
 		return fmt.Errorf("asking whether pods can be resized: %w", err)
 	}
 	approved := in.remediation.Spec.Approval != nil || in.policy != nil && in.policy.Spec.Mode == v1alpha1.RemediationAutomatic
-	if r.Permission == nil || in.pod == nil || in.policy == nil || !in.policy.Changes() || !approved {
+	if in.pod == nil || in.policy == nil || !in.policy.Changes() || !approved {
 		return nil
 	}
 	in.refusal, err = r.Permission.Refusal(ctx, in.policy, in.remediation, in.pod)

@@ -3,10 +3,7 @@ package remediation
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/remediations"
 )
 
 // Judge says what changes have won.
@@ -27,12 +24,4 @@ type Judgement struct {
 	Win, Low, High float64
 	// CostsOthers says which pods pay more for the change than was predicted, "" if none does.
 	CostsOthers string
-}
-
-// Permission says which pods must be left as they are, whatever a policy says: those that a
-// PodDisruptionBudget or an annotation protects, that an autoscaler resizes, or that are the
-// only ones of their workload.
-type Permission interface {
-	// Refusal returns why a change of a pod must not be made now, "" if it may be.
-	Refusal(ctx context.Context, policy *remediations.Policy, r *v1alpha1.Remediation, pod *corev1.Pod) (string, error)
 }

@@ -60,6 +60,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		}, []string{"policy"}),
 	}
 	for _, action := range allActions {
+		m.ratio.WithLabelValues(action)
 		for _, outcome := range allOutcomes {
 			m.changes.WithLabelValues(action, outcome) // a rate does not see the first of a series that was not there
 		}

@@ -28,7 +28,7 @@ const (
 
 	// waitEvery is how often the controller looks at a change that waits to be started, and
 	// watchEvery at one that is running, without having been woken.
-	waitEvery  = time.Minute
+	waitEvery  = 30 * time.Second
 	watchEvery = 10 * time.Second
 )
 

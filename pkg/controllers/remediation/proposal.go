@@ -140,7 +140,7 @@ func (in *proposal) possible() *verdict {
 	case in.pod.Spec.NodeName != in.remediation.Spec.Pod.Node:
 		return never(v1alpha1.ReasonObsolete, "the pod is on node %s", in.pod.Spec.NodeName)
 	case in.refusal != "":
-		return waits(v1alpha1.ReasonNotAllowed, "%s", in.refusal)
+		return waits(v1alpha1.ReasonNotAllowed, "the pod is left as it is: %s", in.refusal)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestAChangeIsStartedOnlyWhereItMayBe(t *testing.T) {
 		"of a pod that moved meanwhile":    {automatic(), raise(func(r *v1alpha1.Remediation) { r.Spec.Pod.Node = "node-9" }), nil, nil, "Obsolete: the pod is on node node-1", "True/Automatic"},
 		"of a container that is not there": {automatic(), raise(func(r *v1alpha1.Remediation) { r.Spec.Change.Container = "db" }), nil, nil, "Obsolete: container db has no such container", "True/Automatic"},
 		"that the API server cannot make":  {automatic(), raise(), func(w *world) { w.Resizable = func(context.Context) (bool, error) { return false, nil } }, nil, "Failed: the API server cannot resize pods (it has no pods/resize)", "True/Automatic"},
-		"that is not permitted":            {automatic(), raise(), func(w *world) { w.Permission = permission{"a VerticalPodAutoscaler resizes it"} }, nil, "NotAllowed: a VerticalPodAutoscaler resizes it", "True/Automatic"},
+		"that is not permitted":            {automatic(), raise(), func(w *world) { w.Permission = permission{"a VerticalPodAutoscaler resizes it"} }, nil, "NotAllowed: the pod is left as it is: a VerticalPodAutoscaler resizes it", "True/Automatic"},
 		"that is permitted":                {automatic(), raise(), func(w *world) { w.Permission = permission{} }, nil, "", "True/Automatic"},
 		"without a budget":                 {automatic(func(s *v1alpha1.RemediationPolicySpec) { s.Budget = &v1alpha1.RemediationBudget{AtOnce: new(int32(0))} }), raise(), nil, nil, "Queued: spec.budget.atOnce of RemediationPolicy shop is 0", "True/Automatic"},
 	} {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -100,7 +102,9 @@ func (w *world) write(do func() error) error {
 // scheme is that of all worlds.
 var scheme = sync.OnceValues(func() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
-	return s, errors.Join(corev1.AddToScheme(s), policyv1.AddToScheme(s), v1alpha1.AddToScheme(s))
+	return s, errors.Join(
+		corev1.AddToScheme(s), policyv1.AddToScheme(s), batchv1.AddToScheme(s), autoscalingv2.AddToScheme(s), v1alpha1.AddToScheme(s),
+	)
 })
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
@@ -141,7 +145,7 @@ func (w *world) start(t *testing.T) {
 			},
 		}),
 		API: w.Client, Recorder: recorder, Clock: w.clock, Namespace: "loadline-system",
-		Judge: w, Resizable: func(context.Context) (bool, error) { return true, nil }, Metrics: NewMetrics(prometheus.NewRegistry()),
+		Judge: w, Permission: permission{}, Resizable: func(context.Context) (bool, error) { return true, nil }, Metrics: NewMetrics(prometheus.NewRegistry()),
 	}
 	w.dead = false
 }
