@@ -2,7 +2,10 @@ package integration
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,15 +18,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/test/install/audit"
 )
 
 // The manager has the rights of config/rbac/role.yaml and config/remediation, and no others. KWOK
-// plays the kubelet, except that the test says when a pod was resized.
+// plays the kubelet, except that the test says when a pod was resized. The API server's audit log
+// says what the manager asked for.
 func TestTheManagerResizesAndMovesPods(t *testing.T) {
 	t.Parallel()
-	e := ownEnvironment(t)
+	log := filepath.Join(t.TempDir(), "audit.log")
+	e := startEnvironment(t, controlplane.Options{AuditLog: log})
 	p := e.newPlace(t, 1)
 	e.createAll(t, "config/remediation/remediator.yaml")
 	must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
@@ -31,26 +39,84 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "loadline-manager-remediator"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "default", Name: "loadline-manager"}},
 	}))
-	must(t, e.Create(t.Context(), &v1alpha1.RemediationPolicy{
+	policy := &v1alpha1.RemediationPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "shop"},
 		Spec: v1alpha1.RemediationPolicySpec{
-			Mode: v1alpha1.RemediationAutomatic, Allow: []string{v1alpha1.ActionRaiseLimit, v1alpha1.ActionMove}, MinPodAgeSeconds: new(int32(0)),
+			Mode: v1alpha1.RemediationAdvise, Allow: []string{v1alpha1.ActionRaiseLimit, v1alpha1.ActionMove}, MinPodAgeSeconds: new(int32(0)),
 			Budget: &v1alpha1.RemediationBudget{AtOnce: new(int32(9)), PerNode: new(int32(9)), PerNamespace: new(int32(9))},
 		},
-	}))
+	}
+	must(t, e.Create(t.Context(), policy))
 	must(t, e.Create(t.Context(), &corev1.LimitRange{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "team"},
 		Spec:       corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}},
 	}))
 	e.startManagerWithItsRole(t, "--remediation")
 
+	advised := p.propose(t, "advised", p.runsAt(t, "advised"), raiseTo("1"))
+	e.await(t, advised, func() bool {
+		return has(advised.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonAdvising, "makes none")
+	})
+	for _, r := range remediating(t, log) {
+		if r.Resource == "pods/resize" || r.Resource == "pods/eviction" {
+			t.Errorf("though it only advises, the manager asked to %s", r.Right)
+		}
+	}
+	must(t, e.Delete(t.Context(), advised))
+	e.change(t, policy, func() { policy.Spec.Mode = v1alpha1.RemediationAutomatic })
+
+	t.Run("changes", func(t *testing.T) { p.changes(t, policy) })
+
+	content, err := os.ReadFile(filepath.Join(root, "config", "remediation", "remediator.yaml"))
+	must(t, err)
+	var role rbacv1.ClusterRole
+	must(t, yaml.UnmarshalStrict(content, &role))
+	grants, err := audit.Grants(remediator, "ClusterRole "+role.Name, role.Rules)
+	must(t, err)
+	findings := audit.Check(remediating(t, log), grants)
+	for i := range findings.Forbidden {
+		t.Errorf("forbidden: %s", &findings.Forbidden[i])
+	}
+	for i := range findings.Unused {
+		if right := findings.Unused[i].String(); !slices.ContainsFunc(unusedHere, func(end string) bool { return strings.HasSuffix(right, end) }) {
+			t.Errorf("never used: %s", right)
+		}
+	}
+}
+
+// remediator is the account of the manager.
+const remediator = "system:serviceaccount:default:loadline-manager"
+
+// unusedHere are the rights that the test has no use for: the test proposes the changes itself,
+// keeps all, and has no VerticalPodAutoscalers.
+var unusedHere = []string{
+	"create remediations.loadline.dev", "delete remediations.loadline.dev", "list verticalpodautoscalers.autoscaling.k8s.io",
+}
+
+// remediating returns what the manager asked of the API server.
+func remediating(t *testing.T, path string) []audit.Request {
+	t.Helper()
+	log, err := os.Open(filepath.Clean(path))
+	must(t, err)
+	defer log.Close() //nolint:errcheck // it was read
+	requests, err := audit.Read(log, remediator)
+	must(t, err)
+	if len(requests) == 0 {
+		t.Fatal("the audit log has no request of the manager")
+	}
+	return requests
+}
+
+// changes has pods resized and moved.
+func (p *place) changes(t *testing.T, policy *v1alpha1.RemediationPolicy) {
+	t.Helper()
 	t.Run("a resize", func(t *testing.T) {
 		t.Parallel()
 		pod := p.runsAt(t, "small")
 		change := p.propose(t, "grow", pod, raiseTo("1"))
-		e.await(t, pod, func() bool { return pod.Spec.Containers[0].Resources.Limits.Cpu().String() == "1" })
+		p.await(t, pod, func() bool { return pod.Spec.Containers[0].Resources.Limits.Cpu().String() == "1" })
 		p.followResize(t, pod)
-		e.await(t, change, func() bool {
+		p.await(t, change, func() bool {
 			return has(change.Status.Conditions, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonResized, "a limit of 1") &&
 				has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonObserving, "observed for 5m0s")
 		})
@@ -59,10 +125,10 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) {
 		t.Parallel()
 		pod := p.runsAt(t, "large")
 		change := p.propose(t, "burst", pod, raiseTo("4"))
-		e.await(t, change, func() bool {
+		p.await(t, change, func() bool {
 			return has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonFailed, "maximum cpu usage per Container is 2, but limit is 4")
 		})
-		if must(t, e.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)); pod.Spec.Containers[0].Resources.Limits.Cpu().String() != "300m" {
+		if must(t, p.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)); pod.Spec.Containers[0].Resources.Limits.Cpu().String() != "300m" {
 			t.Errorf("the limit is %s", pod.Spec.Containers[0].Resources.Limits.Cpu())
 		}
 	})
@@ -73,7 +139,7 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) {
 			c.Resources.Limits = c.Resources.Requests.DeepCopy()
 		})
 		change := p.propose(t, "burstable", pod, raiseTo("1"))
-		e.await(t, change, func() bool {
+		p.await(t, change, func() bool {
 			return has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonNotAllowed, "its QoS class would change from Guaranteed to Burstable")
 		})
 	})
@@ -81,11 +147,11 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) {
 		t.Parallel()
 		pod := p.deployed(t)
 		change := p.propose(t, "move", pod, v1alpha1.RemediationChange{Action: v1alpha1.ActionMove})
-		e.await(t, change, func() bool {
+		p.await(t, change, func() bool {
 			return has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonNotAllowed, "PodDisruptionBudget")
 		})
-		must(t, e.Delete(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "web"}}))
-		e.await(t, change, func() bool { // the template names the node
+		must(t, p.Delete(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "web"}}))
+		p.await(t, change, func() bool { // the template names the node
 			return has(change.Status.Conditions, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonElsewhere, "and not on another one than before")
 		})
 		if r := change.Status.Replacement; r == nil || r.Name == pod.Name || r.UID == string(pod.UID) || r.Node != p.nodes[0] {
@@ -94,8 +160,8 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) {
 	})
 	t.Run("the policy", func(t *testing.T) {
 		t.Parallel()
-		policy := &v1alpha1.RemediationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
-		e.await(t, policy, func() bool {
+		policy := policy.DeepCopy()
+		p.await(t, policy, func() bool {
 			return has(policy.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonChanging, "changes are made") && *policy.Status.Running >= 1
 		})
 	})

@@ -364,7 +364,7 @@ func (w *world) label(t *testing.T, namespace, value string) {
 
 func TestNothingIsDoneWhileTheSwitchIsOff(t *testing.T) {
 	t.Parallel()
-	lost := func(int) (Judgement, error) { return Judgement{High: 0}, nil }
+	nothing := func(int) (Judgement, error) { return Judgement{}, nil }
 	for _, namespace := range []string{"loadline-system", "shop"} {
 		for name, test := range map[string]struct {
 			change *v1alpha1.Remediation
@@ -376,7 +376,7 @@ func TestNothingIsDoneWhileTheSwitchIsOff(t *testing.T) {
 			"while a pod may not be evicted": {move(), v1alpha1.ReasonEvicting, func(w *world) {
 				w.refuseEviction = first(1, apierrors.NewTooManyRequests("the disruption budget", 10))
 			}, v1alpha1.ReasonSucceeded},
-			"before a change is rolled back": {raise(), v1alpha1.ReasonRollingBack, func(w *world) { w.judgement = lost }, v1alpha1.ReasonRolledBack},
+			"before a change is rolled back": {raise(), v1alpha1.ReasonRollingBack, func(w *world) { w.judgement = nothing }, v1alpha1.ReasonRolledBack},
 		} {
 			t.Run(namespace+" "+name, func(t *testing.T) {
 				t.Parallel()

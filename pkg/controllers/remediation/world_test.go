@@ -59,13 +59,13 @@ type world struct {
 	askedResizes, askedEvictions int
 	judged                       int
 
-	// The process ends before or after a write, and writes nothing from then on.
+	// The process ends before or after writes, and writes nothing from then on.
 	writes int
-	end    kill
+	ends   []kill
 	dead   bool
 }
 
-// kill is when the process ends: before or after its nth write, 0 for never.
+// kill is when the process ends: before or after its nth write.
 type kill struct {
 	n     int
 	after bool
@@ -87,12 +87,12 @@ func (w *world) write(do func() error) error {
 		return errEnded
 	}
 	w.writes++
-	if w.writes == w.end.n && !w.end.after {
+	if slices.Contains(w.ends, kill{w.writes, false}) {
 		w.dead = true
 		return errEnded
 	}
 	err := do()
-	if w.writes == w.end.n {
+	if slices.Contains(w.ends, kill{w.writes, true}) {
 		w.dead = true
 		return errEnded
 	}
