@@ -85,6 +85,9 @@ func PlanNotes(p *plan.Plan) []string {
 		lines[0] += fmt.Sprintf(" The first %s %s of it.", takes(bend), text.Percent((p.Excess-p.Steps[bend-1].Left)/p.Excess))
 	}
 	for i := range p.Steps {
+		if why := p.Steps[i].NotInPlace; why != "" {
+			lines = append(lines, fmt.Sprintf("Step %d: not in place: %s.", i+1, why))
+		}
 		for _, note := range p.Steps[i].Notes {
 			lines = append(lines, fmt.Sprintf("Step %d: %s.", i+1, note))
 		}

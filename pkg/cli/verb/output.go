@@ -27,7 +27,8 @@ type Output struct {
 type Page struct {
 	*Stream
 
-	Wide      bool // tables have more columns
+	Format    string // that is asked for
+	Wide      bool   // tables have more columns
 	NoHeaders bool // and no headers
 }
 
@@ -112,7 +113,7 @@ func (o *Output) Print(s *Stream, answer any, forPeople func(*Page) error) error
 	case "yaml":
 		encode = text.YAML
 	default:
-		return forPeople(&Page{Stream: s, Wide: o.format == wide, NoHeaders: o.noHeaders})
+		return forPeople(&Page{Stream: s, Format: o.format, Wide: o.format == wide, NoHeaders: o.noHeaders})
 	}
 	out, err := encode(answer)
 	if err != nil {

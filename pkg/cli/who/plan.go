@@ -35,6 +35,9 @@ var kindNames = []string{"move", "resize", "limit"}
 // defaultSteps is the largest number of steps of a plan unless another one is asked for.
 const defaultSteps = 20
 
+// asCommands is the format of commands of kubectl.
+const asCommands = "commands"
+
 // NewPlan returns the command plan.
 func NewPlan(streams verb.Streams) *cobra.Command {
 	p := &planning{asking: asking{streams: streams, moves: true}}
@@ -80,7 +83,7 @@ Nothing is changed: -o commands prints what would do it.`,
 	p.addWithout(command, "plan")
 	flags.Float64Var(&p.above, "above", observed.DefaultAbove, "how many times slower than alone a pod must be for its dilation above that to count, above 1")
 	flags.BoolVarP(&p.watch, "watch", "w", false, "plan again every ten seconds; once there was an answer, errors are warnings")
-	p.output.AddWide(command, "commands")
+	p.output.AddWide(command, asCommands)
 	return command
 }
 
@@ -113,13 +116,20 @@ func (p *planning) plan(_ context.Context, seen *seen) (*plan.Plan, error) {
 		o.Selects = func(pod *corev1.Pod) bool { return slices.Contains(some, pod.Namespace) }
 	}
 	c := observed.Observe(seen.in, o.Above)
-	c.SolveAll()
+	c.SolveSlowed()
 	return plan.Make(c, &o)
 }
 
 // print prints a plan.
-func (p *planning) print(_ *seen, answer *plan.Plan) error {
+func (p *planning) print(seen *seen, answer *plan.Plan) error {
 	return p.output.Print(p.streams.Out, answer, func(page *verb.Page) error {
+		if page.Format == asCommands {
+			lines, err := report.PlanCommands(answer, seen.in.Pods)
+			if err != nil {
+				return err
+			}
+			return page.Lines(lines...)
+		}
 		return printTable(page, len(answer.Steps), report.PlanTable(answer, page.Wide), report.PlanNotes(answer))
 	})
 }

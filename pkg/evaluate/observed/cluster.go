@@ -226,9 +226,24 @@ func (n *Node) newModel(weights cgroup.Options) {
 
 // SolveAll solves the models of nodes, several at once.
 func (c *Cluster) SolveAll() {
+	c.solve(func(*Node) bool { return true })
+}
+
+// SolveSlowed solves the models of the nodes on which a pod is slowed down.
+func (c *Cluster) SolveSlowed() {
+	c.solve(func(n *Node) bool {
+		return slices.ContainsFunc(n.Pods, func(p *Pod) bool { return p.Dilation >= n.Slowed })
+	})
+}
+
+// solve solves the models of some nodes.
+func (c *Cluster) solve(some func(*Node) bool) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, n := range c.Nodes {
+		if !some(n) {
+			continue
+		}
 		group.Go(func() error {
 			n.solve()
 			return nil

@@ -19,12 +19,8 @@ func (st *state) again(c *candidate) *candidate {
 		return nil
 	}
 	if c.change.Action == MovePod {
-		to := st.nodes[c.change.To]
-		if to.observe() != nil {
-			return nil
-		}
-		other := move(h, i, to)
-		other.notes, other.lost, other.enables = c.notes, c.lost, c.enables
+		other := move(h, i, st.nodes[c.change.To])
+		other.from(c)
 		return other
 	}
 	other := resize(c.change, h, i)
@@ -32,11 +28,17 @@ func (st *state) again(c *candidate) *candidate {
 		return nil
 	}
 	other.after[0].members[i].less += c.less
-	other.less, other.notes, other.lost, other.enables = c.less, c.notes, c.lost, c.enables
+	other.less = c.less
+	other.from(c)
 	if free := other.after[0].free; free < 0 && free < h.free {
 		return nil
 	}
 	return other
+}
+
+// from takes what does not depend on the state from a candidate of the same change.
+func (c *candidate) from(other *candidate) {
+	c.notes, c.lost, c.notInPlace, c.enables = other.notes, other.lost, other.notInPlace, other.enables
 }
 
 // replicas is how many loads are drawn to see by how much wins vary with them.
@@ -77,7 +79,7 @@ func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
 			return nil
 		}
 		other.nodes[name] = st.nodes[name].drawn(rng)
-		return other.nodes[name].solve()
+		return st.nodes[name].estimate() // before any change, by the loads that were observed
 	}
 	for i, c := range steps {
 		for _, h := range c.before {
@@ -86,9 +88,13 @@ func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
 			}
 		}
 		again := other.again(c)
-		if err := again.solve(); err != nil {
-			return nil, err
+		again.rough = true
+		for _, h := range slices.Concat(again.before, again.after) {
+			if err := h.estimate(); err != nil {
+				return nil, err
+			}
 		}
+		again.sum()
 		wins[i] = again.win
 		other.apply(again)
 	}
@@ -98,6 +104,7 @@ func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
 // drawn returns the host with other loads of its pods.
 func (h *host) drawn(rng *rand.Rand) *host {
 	other := *h
+	other.original, other.exact, other.rough, other.prices = false, nil, nil, nil
 	model := *h.model
 	model.Pods = slices.Clone(h.model.Pods)
 	for i := range h.members {

@@ -29,6 +29,8 @@ type candidate struct {
 	who    *subject
 	// before and after are the hosts, of which a move has two: from where, and to where.
 	before, after []*host
+	// rough says that what it wins is estimated.
+	rough bool
 	// win is what it takes from the excess, and worth from what the search counts.
 	win, worth float64
 	// less is what limits add no more.
@@ -36,23 +38,63 @@ type candidate struct {
 	// notes say what else follows from the change, and lost for how many seconds work ran that has to be done again.
 	notes []string
 	lost  float64
+	// notInPlace says why the pod would have to be made anew.
+	notInPlace string
 	// enables says that a later change needs it, so that it is no matter what it wins itself.
 	enables bool
 	// unknown says what is not known of whether it can be made, "" for nothing: then it is not proposed.
 	unknown string
 }
 
-// solve works out what becomes of the nodes.
-func (c *candidate) solve() error {
-	for i := range c.after {
-		if err := c.after[i].solve(); err != nil {
+// small is the largest number of pods on a node that is solved by the model for each change that is tried. For larger ones estimates say
+// which change is best, and the model what it wins.
+const small = 12
+
+// weigh works out about what the change wins, by the model where that is quick.
+func (c *candidate) weigh() error {
+	for i := range c.before {
+		c.rough = c.rough || len(c.before[i].members) > small
+	}
+	if !c.rough {
+		return c.solve()
+	}
+	for _, h := range slices.Concat(c.before, c.after) {
+		if err := h.estimate(); err != nil {
 			return err
 		}
-		c.win += c.before[i].excess - c.after[i].excess
-		c.worth += c.before[i].worth - c.after[i].worth
 	}
-	c.worth -= c.who.weight * c.lost / horizon
+	c.sum()
 	return nil
+}
+
+// solve works out what the change wins by the model.
+func (c *candidate) solve() error {
+	for _, h := range slices.Concat(c.before, c.after) {
+		if err := h.solve(); err != nil {
+			return err
+		}
+	}
+	c.rough = false
+	c.sum()
+	return nil
+}
+
+// outcome is that of a host by the means by which the candidate was worked out.
+func (c *candidate) outcome(h *host) *outcome {
+	if c.rough {
+		return h.rough
+	}
+	return h.exact
+}
+
+// sum adds up what the change wins.
+func (c *candidate) sum() {
+	c.win, c.worth = 0, -c.who.weight*c.lost/horizon
+	for i := range c.after {
+		before, after := c.outcome(c.before[i]), c.outcome(c.after[i])
+		c.win += before.excess - after.excess
+		c.worth += before.worth - after.worth
+	}
 }
 
 // fate is how a pod fares before and after a change.
@@ -68,16 +110,25 @@ func (c *candidate) each(visit func(f *fate)) {
 	for i, before := range c.before {
 		for k := range before.members {
 			m := before.members[k].subject
-			f := fate{subject: m, before: before.dilations[k]}
-			at, where := c.after[i].index(m), c.after[i]
-			if at < 0 {
-				where = c.after[len(c.after)-1]
-				at = where.index(m)
-			}
-			f.after, f.bound = where.dilations[at], where.model.Pods[at].Bound
+			f := fate{subject: m, before: c.outcome(before).dilations[k]}
+			where, at := c.where(m, i)
+			f.after, f.bound = c.outcome(where).dilations[at], where.model.Pods[at].Bound
 			visit(&f)
 		}
 	}
+}
+
+// where returns the host on which a pod is after the change, and its index there, given the index of the one on which it was.
+func (c *candidate) where(who *subject, was int) (*host, int) {
+	if at := c.after[was].index(who); at >= 0 {
+		return c.after[was], at
+	}
+	for _, h := range c.after {
+		if at := h.index(who); at >= 0 {
+			return h, at
+		}
+	}
+	return nil, -1
 }
 
 // helps reports whether the change helps a pod enough, slows none down about as badly, and breaks no promise that is enforced.
@@ -218,7 +269,7 @@ func raiseLimits(h *host, i int) (all []*candidate) {
 	m := h.members[i]
 	for k := range m.pod.Limits {
 		l := &m.pod.Limits[k]
-		adds := m.limited[l.Container]
+		adds := m.exact.limited[l.Container]
 		if l.MilliCPU == 0 || adds-m.less < observed.WorthAtLeast {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/feasibility"
@@ -160,3 +161,5 @@ func planOf(t *testing.T, in *observed.Input, o Options) *Plan {
 	}
 	return p
 }
+
+func intstrOf(n int) intstr.IntOrString { return intstr.FromInt32(int32(n)) }

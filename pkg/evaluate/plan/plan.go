@@ -72,6 +72,9 @@ type Step struct {
 	// Notes say what else follows, each a sentence without its end, and LostSeconds for how long work ran that has to be done again.
 	Notes       []string `json:"notes,omitempty"`
 	LostSeconds float64  `json:"lostSeconds,omitempty"`
+	// NotInPlace says why the pod would have to be made anew for another request or limit, a sentence without its end; "" where it would
+	// not.
+	NotInPlace string `json:"notInPlace,omitempty"`
 }
 
 // Effect is what a step does to a pod.
@@ -130,7 +133,7 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, doubtful []*C
 		st.apply(c)
 		p.Left = st.excess()
 		wins[i] = before - p.Left
-		p.Steps = append(p.Steps, Step{Change: c.change, Left: p.Left, Pods: effects, Notes: c.notes, LostSeconds: c.lost})
+		p.Steps = append(p.Steps, Step{Change: c.change, Left: p.Left, Pods: effects, Notes: c.notes, LostSeconds: c.lost, NotInPlace: c.notInPlace})
 	}
 	spreads, err := s.spreads(first, steps)
 	if err != nil {
@@ -152,7 +155,7 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, doubtful []*C
 // fates notes how the pods fare before any step.
 func (s *search) fates(st *state, p *Plan) {
 	for _, h := range st.nodes {
-		for i := range h.dilations {
+		for i := range h.members {
 			m := h.members[i]
 			p.fates[m.pod.Name()] = Fate{Dilation: m.pod.Dilation, Step: -1, Unknown: s.unknown[m.subject]}
 		}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -59,7 +61,7 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 		}
 		h := newHost(n, subjects)
 		if n.Prediction != nil {
-			if err := h.observe(); err != nil {
+			if err := h.solve(); err != nil {
 				return nil, fmt.Errorf("node %s: %w", n.Name, err)
 			}
 		}
@@ -128,7 +130,7 @@ func (s *search) without(step int) *search {
 			continue
 		}
 		again := other.state.again(c)
-		if again == nil || !other.state.fits(again) || again.solve() != nil || !again.helps() {
+		if again == nil || !other.state.fits(again) || again.solve() != nil || !again.wins() {
 			return nil
 		}
 		other.take(again)
@@ -142,6 +144,11 @@ func (s *search) greedy() {
 		c := s.next()
 		if c == nil {
 			return
+		}
+		if c.rough && (c.solve() != nil || !c.wins()) { // the estimate was wrong
+			s.banned[c.change.key()] = true
+			delete(s.best, c.before[0].node.Name)
+			continue
 		}
 		s.take(c)
 	}
@@ -166,10 +173,10 @@ func (s *search) take(c *candidate) {
 func (s *search) next() (best *candidate) {
 	hosts := slices.Collect(maps.Values(s.state.nodes))
 	slices.SortFunc(hosts, func(a, b *host) int {
-		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.node.Name, b.node.Name))
+		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(a.node.Name, b.node.Name))
 	})
 	for _, h := range hosts {
-		if h.excess <= h.idle || best != nil && h.worth <= best.worth {
+		if h.excess() <= h.idle || best != nil && h.worth() <= best.worth {
 			break
 		}
 		c, known := s.best[h.node.Name]
@@ -200,12 +207,9 @@ func (s *search) bestFor(h *host) (best *candidate) {
 
 // bestOf returns the change that wins most of some that help. Of one of which it is not known whether it can be made, that is noted.
 func (s *search) bestOf(candidates []*candidate) (best *candidate) {
-	for _, c := range candidates {
-		if s.banned[c.change.key()] || c.solve() != nil { // of one for which the model has no answer it is not known what it wins
-			continue
-		}
+	for _, c := range s.weighed(candidates) {
 		switch {
-		case c.win <= rounding || c.worth <= rounding || !c.helps():
+		case !c.wins():
 		case c.unknown != "":
 			c.each(func(f *fate) {
 				if f.relieved() > 0 {
@@ -218,6 +222,40 @@ func (s *search) bestOf(candidates []*candidate) (best *candidate) {
 	}
 	return best
 }
+
+// weighed returns those candidates that may be made and for which the model has an answer, with what they win, several worked out at a
+// time.
+func (s *search) weighed(candidates []*candidate) []*candidate {
+	some := slices.DeleteFunc(candidates, func(c *candidate) bool { return s.banned[c.change.key()] })
+	answered := make([]bool, len(some))
+	for _, c := range some { // candidates have hosts in common as they were before
+		for _, h := range c.before {
+			_ = h.estimate() // asked for again below
+			if len(h.members) <= small {
+				_ = h.solve()
+			}
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, c := range some {
+		group.Go(func() error {
+			answered[i] = c.weigh() == nil
+			return nil
+		})
+	}
+	_ = group.Wait() // no error
+	var known []*candidate
+	for i, c := range some {
+		if answered[i] {
+			known = append(known, c)
+		}
+	}
+	return known
+}
+
+// wins reports whether the change wins something and helps.
+func (c *candidate) wins() bool { return c.win > rounding && c.worth > rounding && c.helps() }
 
 // rounding is the smallest difference of what changes are worth.
 const rounding = 1e-9
@@ -265,10 +303,7 @@ func (s *search) add(all []*candidate, h *host, i int, some ...*candidate) []*ca
 			if v.Refused != "" && s.InPlace {
 				continue
 			}
-			c.notes, c.lost = v.Notes, v.LostSeconds
-			if v.Refused != "" {
-				c.notes = []string{"not in place: " + v.Refused}
-			}
+			c.notes, c.lost, c.notInPlace = v.Notes, v.LostSeconds, v.Refused
 		}
 		if s.in(h.object(i)) {
 			all = append(all, c)
@@ -297,12 +332,12 @@ func (s *search) in(pod *corev1.Pod) bool { return s.Selects == nil || s.Selects
 // slow returns the members that are slowed down, those with the largest excess first.
 func (h *host) slow() (some []int) {
 	for i := range h.members {
-		if m := h.members[i]; m.sure && m.excess(h.dilations[i]) > 0 {
+		if m := h.members[i]; m.sure && m.subject.excess(h.exact.dilations[i]) > 0 {
 			some = append(some, i)
 		}
 	}
 	slices.SortStableFunc(some, func(a, b int) int {
-		return cmp.Compare(h.members[b].excess(h.dilations[b]), h.members[a].excess(h.dilations[a]))
+		return cmp.Compare(h.members[b].excess(h.exact.dilations[b]), h.members[a].excess(h.exact.dilations[a]))
 	})
 	return some
 }
@@ -351,9 +386,6 @@ func (s *search) moves(h *host, i int) (all []*candidate) {
 		verdict := fit(to.node.Name)
 		if verdict.Refused != "" {
 			continue
-		}
-		if to.observe() != nil {
-			continue // the model has no answer for it
 		}
 		c := move(h, i, to.host)
 		c.unknown = verdict.Unknown

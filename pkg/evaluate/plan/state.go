@@ -24,12 +24,12 @@ func (s *state) clone() *state { return &state{maps.Clone(s.nodes), s.feasibilit
 
 // excess returns that of all pods.
 func (s *state) excess() float64 {
-	return s.sum(func(h *host) float64 { return h.excess })
+	return s.sum((*host).excess)
 }
 
 // worth returns what all pods count in the search: the less the better.
 func (s *state) worth() float64 {
-	return s.sum(func(h *host) float64 { return h.worth })
+	return s.sum((*host).worth)
 }
 
 func (s *state) sum(of func(*host) float64) float64 {
@@ -52,20 +52,28 @@ func (s *state) fits(c *candidate) bool {
 
 // host is a node after some changes. It does not change once it is solved.
 type host struct {
-	node    *observed.Node
-	model   *node.Node
-	members []member // in the order of the model's pods
+	node  *observed.Node
+	model *node.Node
+	// original says that it is as it was observed.
+	original bool
+	members  []member // in the order of the model's pods
 	// free is how much CPU its pods leave unrequested, in thousandths of a core, and busy how many processors run anything.
 	free int64
 	busy float64
 	// idle is the excess of pods that use next to nothing, which no change helps.
 	idle float64
 
-	// The solution, nil until it is asked for: the dilations of the members, the sum of their excesses, and what it is all worth, see [subject.worth].
-	prediction    *contention.Prediction
+	// exact and rough are how the pods fare by the model, and by estimates of it in a small part of the time; nil until they are asked for.
+	exact, rough *outcome
+	prediction   *contention.Prediction // of exact
+	prices       *price.Prices
+}
+
+// outcome is how the pods of a host fare.
+type outcome struct {
+	// dilations are those of the members, excess is the sum of their excesses, and worth what they count in the search: the less the better.
 	dilations     []float64
 	excess, worth float64
-	prices        *price.Prices
 }
 
 // member is a pod of a host.
@@ -79,7 +87,7 @@ type member struct {
 // newHost returns a node as it was observed.
 func newHost(n *observed.Node, of map[*observed.Pod]*subject) *host {
 	free := node.FreeCPU(n.Object, n.All)
-	h := &host{node: n, members: make([]member, len(n.Model.Pods)), free: free.MilliValue(), busy: n.Busy / n.Seconds}
+	h := &host{node: n, original: true, members: make([]member, len(n.Model.Pods)), free: free.MilliValue(), busy: n.Busy / n.Seconds}
 	model := *n.Model
 	model.Pods = slices.Clone(n.Model.Pods)
 	for _, p := range n.Pods {
@@ -91,51 +99,91 @@ func newHost(n *observed.Node, of map[*observed.Pod]*subject) *host {
 		h.members[p.Index] = member{subject: s}
 		model.Pods[p.Index].Bound = s.boundOn(model.Servers[0])
 	}
-	h.model, h.excess, h.worth = &model, h.idle, h.idle
+	h.model = &model
 	return h
 }
 
-// observe works out how the pods fare before any change, if that is not known yet.
-func (h *host) observe() error {
-	if h.prediction != nil {
+// excess returns that of the host's pods, and worth what they count; of one that is not solved, which slows no pod down, what no change
+// helps.
+func (h *host) excess() float64 {
+	if h.exact == nil {
+		return h.idle
+	}
+	return h.exact.excess
+}
+
+func (h *host) worth() float64 {
+	if h.exact == nil {
+		return h.idle
+	}
+	return h.exact.worth
+}
+
+// solve works out how the pods fare by the model.
+func (h *host) solve() (err error) {
+	if h.exact != nil {
 		return nil
 	}
-	prediction, err := h.node.Predict()
+	if h.original {
+		h.prediction, err = h.node.Predict()
+	} else {
+		h.prediction, err = h.model.Predict()
+	}
 	if err != nil {
 		return err
 	}
-	for i := range h.members {
-		if err := h.members[i].explain(); err != nil {
-			return err
+	h.exact, err = h.fare(func(i int) (float64, *breakdown, error) {
+		m := &h.members[i]
+		waits, err := h.waits(i, h.prediction.Throttling(i), h.prediction.Delay(i, 0))
+		if err == nil && m.exact == nil {
+			m.throttled = h.prediction.Throttling(i)
+			m.exact, err = m.explain(waits)
 		}
-	}
-	return h.fare(prediction)
+		return waits, m.exact, err
+	})
+	return err
 }
 
-// solve works out how the pods fare.
-func (h *host) solve() error {
-	prediction, err := h.model.Predict()
-	if err != nil {
-		return err
+// estimate works out about how the pods fare.
+func (h *host) estimate() (err error) {
+	if h.rough != nil {
+		return nil
 	}
-	return h.fare(prediction)
+	dilations := h.model.Estimate()
+	h.rough, err = h.fare(func(i int) (float64, *breakdown, error) {
+		m := &h.members[i]
+		waits, err := h.waits(i, m.throttled, dilations[i]-1)
+		if err == nil && m.rough == nil {
+			m.rough, err = m.explain(waits)
+		}
+		return waits, m.rough, err
+	})
+	return err
 }
 
-// fare works out how the pods fare by a solution of the model.
-func (h *host) fare(prediction *contention.Prediction) error {
-	h.prediction, h.dilations, h.excess, h.worth = prediction, make([]float64, len(h.members)), h.idle, h.idle
+// fare returns how the pods fare, given how long each waits and what its dilation as it was observed comes from. A pod is first solved on
+// the node where it was observed.
+func (h *host) fare(of func(i int) (waits float64, b *breakdown, err error)) (*outcome, error) {
+	o := &outcome{make([]float64, len(h.members)), h.idle, h.idle}
 	for i := range h.members {
 		m := &h.members[i]
-		waits, err := waits(h.model, i, prediction)
+		waits, b, err := of(i)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		d := m.dilation(waits, m.less, h.busy)
-		h.dilations[i] = d
-		h.excess += m.excess(d)
-		h.worth += m.worth(d)
+		d := m.dilation(b, waits, m.less, h.busy)
+		o.dilations[i] = d
+		o.excess += m.excess(d)
+		o.worth += m.worth(d)
 	}
-	return nil
+	return o, nil
+}
+
+// waits returns how long a member waits, in times of its own, given by how much its limit makes longer what it takes alone, and for how
+// much of that it waits for others.
+func (h *host) waits(i int, throttled, delay float64) (float64, error) {
+	itself, err := observed.WaitsForItself(h.model, i)
+	return itself + (1+itself)*throttled*delay, err
 }
 
 // index returns where a pod is among the members, −1 if it is not.

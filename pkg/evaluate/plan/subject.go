@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/evaluate/observed"
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -18,8 +17,16 @@ type subject struct {
 	// promise is that of its profile.
 	promise node.Promise
 
-	// What adds how much to its dilation as it was observed: what no change takes away, its limits, what is not clear, and waiting as
-	// far as the model explains it. The model has it wait for modelled.
+	// exact and rough say what its dilation comes from by the model and by estimates of it, nil until its node is solved so.
+	exact, rough *breakdown
+	// throttled is by how much its limit makes longer what it takes alone, by the model; 1 where that is not known.
+	throttled float64
+}
+
+// breakdown is what adds how much to the dilation of a pod as it was observed.
+type breakdown struct {
+	// What no change takes away, its limits, what is not clear, and waiting as far as the model explains it. The model has it wait for
+	// modelled.
 	fixed, limits, unclear, explained, modelled float64
 	// limited is what the limit of each container adds, that of the pod as a whole by no name.
 	limited map[string]float64
@@ -28,7 +35,7 @@ type subject struct {
 // newSubject returns a pod as it was observed, before it is known how it fares by the model of its node.
 func newSubject(p *observed.Pod, o *Options) *subject {
 	s := &subject{
-		pod: p, weight: weightOf(p.Object), threshold: o.Above,
+		pod: p, weight: weightOf(p.Object), threshold: o.Above, throttled: 1,
 		sure: !p.Short() && p.Dilation-p.Margin() >= observed.Broken(o.Above),
 	}
 	if o.Promise != nil {
@@ -45,64 +52,53 @@ func newSubject(p *observed.Pod, o *Options) *subject {
 	return s
 }
 
-// explain works out why the pod is slowed down, given the solution of the model of its node.
-func (s *subject) explain() (err error) {
-	p := s.pod
-	if s.modelled, err = waits(p.Node.Model, p.Index, p.Node.Prediction); err != nil {
-		return err
-	}
-	if p.Dilation < p.Node.Slowed {
-		s.explained = min(p.Waited(), observed.Believed*s.modelled)
-		s.fixed = max(0, p.Dilation-1) - s.explained
-		return nil
+// explain returns why the pod is slowed down, given for how long it waits by the model.
+func (s *subject) explain(modelled float64) (*breakdown, error) {
+	p, b := s.pod, &breakdown{modelled: modelled}
+	if p.Dilation < p.Node.Slowed || p.Node.Prediction == nil {
+		b.explained = min(p.Waited(), observed.Believed*modelled)
+		b.fixed = max(0, p.Dilation-1) - b.explained
+		return b, nil
 	}
 	causes, err := p.Explain()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.fixed, s.limits, s.unclear = causes.Sum(observed.ByHypervisor), causes.Sum(observed.ByLimit), causes.Sum(observed.ByUnclear)
-	s.explained = causes.Sum(observed.ByNeighbour, observed.BySystem, observed.ByItself)
-	if most := observed.Believed * s.modelled; s.explained > most { // the rest is due to what runs there, whatever the model says
-		s.unclear, s.explained = s.unclear+s.explained-most, most
+	b.fixed, b.limits, b.unclear = causes.Sum(observed.ByHypervisor), causes.Sum(observed.ByLimit), causes.Sum(observed.ByUnclear)
+	b.explained = causes.Sum(observed.ByNeighbour, observed.BySystem, observed.ByItself)
+	if most := observed.Believed * modelled; b.explained > most { // the rest is due to what runs there, whatever the model says
+		b.unclear, b.explained = b.unclear+b.explained-most, most
 	}
-	s.limited = map[string]float64{}
+	b.limited = map[string]float64{}
 	for _, c := range causes {
 		if c.Kind == observed.ByLimit {
-			s.limited[c.Container] += c.Dilation
+			b.limited[c.Container] += c.Dilation
 		}
 	}
-	return nil
-}
-
-// waits returns how long a pod waits by a solution of a model that it is in, in times of its own.
-func waits(model *node.Node, at int, p *contention.Prediction) (float64, error) {
-	itself, err := observed.WaitsForItself(model, at)
-	if err != nil {
-		return 0, err
-	}
-	return itself + (1+itself)*p.Throttling(at)*p.Delay(at, 0), nil
+	return b, nil
 }
 
 // dilation returns that of the pod where it waits for so long by the model and its limits add less, on a node of which so many
 // processors are busy.
-func (s *subject) dilation(waits, less, busy float64) float64 {
+func (s *subject) dilation(b *breakdown, waits, less, busy float64) float64 {
 	scale := 1.0
-	if s.modelled > 0 {
-		scale = s.explained / s.modelled
+	if b.modelled > 0 {
+		scale = b.explained / b.modelled
 	}
-	explained := s.explained + max(1, scale)*(waits-s.modelled)
-	if waits < s.modelled {
+	explained := b.explained + max(1, scale)*(waits-b.modelled)
+	if waits < b.modelled {
 		explained = scale * waits
 	}
-	return 1 + s.fixed + max(0, s.limits-less) + s.unclear*s.clears(busy) + explained
+	unclear := b.unclear
+	if unclear > 0 {
+		unclear *= s.clears(busy)
+	}
+	return 1 + b.fixed + max(0, b.limits-less) + unclear + explained
 }
 
 // clears returns the part of the waiting that is not clear which is left on a node of which so many processors are busy, at most 1: it is
 // taken to be shared by all that runs beside the threads of the pod.
 func (s *subject) clears(busy float64) float64 {
-	if s.unclear == 0 {
-		return 1
-	}
 	p := s.pod
 	threads, own := max(1, p.Threads), s.runs()
 	always := (threads-1)*own + p.Node.Stolen/p.Node.Seconds*threads
