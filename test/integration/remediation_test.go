@@ -28,7 +28,7 @@ import (
 // The manager has the rights of config/rbac/role.yaml and config/remediation, and no others. KWOK
 // plays the kubelet, except that the test says when a pod was resized. The API server's audit log
 // says what the manager asked for.
-func TestTheManagerResizesAndMovesPods(t *testing.T) {
+func TestTheManagerResizesAndMovesPods(t *testing.T) { //nolint:tparallel // what it asked for is judged when all is over
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "audit.log")
 	e := startEnvironment(t, controlplane.Options{AuditLog: log})
@@ -98,7 +98,7 @@ func remediating(t *testing.T, path string) []audit.Request {
 	t.Helper()
 	log, err := os.Open(filepath.Clean(path))
 	must(t, err)
-	defer log.Close() //nolint:errcheck // it was read
+	defer log.Close()
 	requests, err := audit.Read(log, remediator)
 	must(t, err)
 	if len(requests) == 0 {

@@ -44,7 +44,7 @@ func (d *DisruptionRules) Refusal(ctx context.Context, policy *remediations.Poli
 	in.Now, in.Allowed = d.Clock.Now(), singleReplicas(policy)
 	rules, err := disruption.New(in)
 	if err != nil {
-		return err.Error(), nil
+		return err.Error(), nil //nolint:nilerr // a PodDisruptionBudget that cannot be read protects its pods
 	}
 	change := &r.Spec.Change
 	if change.Action == v1alpha1.ActionMove {

@@ -83,9 +83,9 @@ func (r *PolicyReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	policy := &v1alpha1.RemediationPolicy{}
 	if err := r.Client.Get(ctx, request.NamespacedName, policy); err != nil {
 		if client.IgnoreNotFound(err) == nil {
-			r.Metrics.forget(request.Name)
+			return r.abandon(ctx, request.Name)
 		}
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return reconcile.Result{}, err
 	}
 	var all v1alpha1.RemediationList
 	if err := r.Client.List(ctx, &all); err != nil {
@@ -136,15 +136,34 @@ func (r *PolicyReconciler) surroundings(ctx context.Context, in *remediations.In
 	return nil
 }
 
+// abandon forgets a policy that is gone, and deletes its Remediations once they do not count.
+func (r *PolicyReconciler) abandon(ctx context.Context, policy string) (reconcile.Result, error) {
+	r.Metrics.forget(policy)
+	var all v1alpha1.RemediationList
+	if err := r.Client.List(ctx, &all); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing Remediations: %w", err)
+	}
+	old, others := remediations.Abandoned(policy, all.Items, r.Clock.Now())
+	if err := r.remove(ctx, old); err != nil || !others {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: overlapEvery}, nil
+}
+
+// remove deletes Remediations.
+func (r *PolicyReconciler) remove(ctx context.Context, old []*v1alpha1.Remediation) error {
+	var failed []error
+	for _, o := range old {
+		failed = append(failed, client.IgnoreNotFound(r.Client.Delete(ctx, o)))
+	}
+	return errors.Join(failed...)
+}
+
 // prune deletes the Remediations of a policy that need not be kept.
 func (r *PolicyReconciler) prune(ctx context.Context, policy *v1alpha1.RemediationPolicy, all []v1alpha1.Remediation) error {
 	compiled, errs := remediations.Compile(policy)
 	if len(errs) > 0 {
 		return nil // the condition Ready says so
 	}
-	var failed []error
-	for _, old := range compiled.Outdated(all, r.Clock.Now()) {
-		failed = append(failed, client.IgnoreNotFound(r.Client.Delete(ctx, old)))
-	}
-	return errors.Join(failed...)
+	return r.remove(ctx, compiled.Outdated(all, r.Clock.Now()))
 }

@@ -122,6 +122,24 @@ func TestOldChangesAreDeleted(t *testing.T) {
 	}
 }
 
+func TestTheChangesOfAPolicyThatIsGoneAreDeletedOnceTheyDoNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, judgedChange("old", noon.Add(-2*time.Hour), 0.5), judgedChange("recent", noon.Add(-time.Minute), 0.5))
+	for later, want := range []int{1, 0} {
+		w.clock.SetTime(noon.Add(time.Duration(later) * time.Hour))
+		if _, err := w.policies().Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: "shop"}}); err != nil {
+			t.Fatal(err)
+		}
+		var left v1alpha1.RemediationList
+		if err := w.List(t.Context(), &left); err != nil {
+			t.Fatal(err)
+		}
+		if len(left.Items) != want {
+			t.Errorf("%d hours later %d are left, want %d", later, len(left.Items), want)
+		}
+	}
+}
+
 func TestMetricsCountWhatBecomesOfChanges(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
