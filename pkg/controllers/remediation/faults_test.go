@@ -2,6 +2,7 @@ package remediation
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -427,5 +428,39 @@ func TestAChangeIsSaidInEvents(t *testing.T) {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTwoPodsThatMoveAreEachReplacedByOneOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	second := move(func(r *v1alpha1.Remediation) {
+		r.Name, r.UID = "second", "uid-second"
+		r.Spec.Pod = v1alpha1.RemediationPod{Name: "cart-b", UID: "uid-cart-b", Node: "node-8"}
+	})
+	w := newWorld(t, cart(), podOn("cart-b", "node-8", noon.Add(-time.Hour)), move(), second, automatic(func(s *v1alpha1.RemediationPolicySpec) {
+		s.Budget = &v1alpha1.RemediationBudget{PerWorkload: new(int32(2)), PerNode: new(int32(2))}
+	}))
+	made := 0
+	w.controllers = func(w *world) {
+		var pods corev1.PodList
+		if err := w.List(w.ctx(), &pods); err != nil {
+			t.Error(err)
+		}
+		for range 2 - len(pods.Items) {
+			made++
+			if err := w.Create(w.ctx(), podOn(fmt.Sprintf("new-%d", made), "node-2", w.clock.Now())); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, name := range []string{"change", "second"} {
+		w.until(t, name, func(r *v1alpha1.Remediation) bool { return remediations.Step(r) == v1alpha1.ReasonReplacing })
+	}
+	places := map[string]bool{}
+	for _, name := range []string{"change", "second"} {
+		places[w.until(t, name, remediations.Complete).Status.Replacement.Name] = true
+	}
+	if len(places) != 2 || w.evictions != 2 {
+		t.Errorf("%d pods are in the places of 2, after %d evictions", len(places), w.evictions)
 	}
 }

@@ -16,6 +16,9 @@ import (
 // gather reads what a decision on a change is made of. Policies, namespaces and other changes
 // are read by the given reader, pods always past the cache.
 func (r *Reconciler) gather(ctx context.Context, by client.Reader, change *v1alpha1.Remediation) (*input, error) {
+	if remediations.Step(change) == v1alpha1.ReasonReplacing {
+		by = r.API // a pod takes the place of one other only
+	}
 	in := &input{remediation: change, now: metav1.NewTime(r.Clock.Now())}
 	var err error
 	if in.pod, err = r.podOf(ctx, change); err != nil {

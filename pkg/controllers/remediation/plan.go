@@ -3,9 +3,8 @@ package remediation
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/condition"
@@ -148,6 +147,13 @@ func (p *plan) end(outcome, message string) plan {
 	return *p
 }
 
+// limit gives a step a deadline that has none.
+func (p *plan) limit(within time.Duration) {
+	if p.status.Deadline == nil {
+		p.status.Deadline = new(metav1.NewTime(p.now.Add(within)))
+	}
+}
+
 // late reports whether the step has taken as long as it may.
 func (p *plan) late() bool { return p.status.Deadline != nil && !p.now.Before(p.status.Deadline) }
 
@@ -162,9 +168,7 @@ func (p *plan) wait(again time.Duration) plan {
 func (in *input) held(within time.Duration) (held *plan, p plan) {
 	p = in.unchanged()
 	if in.stopped == "" {
-		if p.status.Deadline == nil {
-			p.status.Deadline = new(metav1.NewTime(p.now.Add(within)))
-		}
+		p.limit(within)
 		return nil, p
 	}
 	p.status.Deadline = nil

@@ -1,6 +1,7 @@
 package remediation
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -35,6 +36,9 @@ func never(reason, format string, arguments ...any) *verdict {
 func (in *proposal) plan() plan {
 	p := in.unchanged()
 	approved := in.approve(&p)
+	if approved != nil && approved.ends {
+		return p.end(approved.reason, approved.message)
+	}
 	for _, judge := range []func() *verdict{in.pending, in.allowed, func() *verdict { return approved }, in.possible, in.due} {
 		v := judge()
 		switch {
@@ -44,17 +48,9 @@ func (in *proposal) plan() plan {
 			return p.end(v.reason, v.message)
 		}
 		p.step(v.reason, v.message)
-		return p.wait(min(positive(v.again), waitEvery))
+		return p.wait(min(cmp.Or(v.again, waitEvery), waitEvery))
 	}
 	return in.start(p)
-}
-
-// positive returns a time, or a longer one than any the controller waits for where there is none.
-func positive(d time.Duration) time.Duration {
-	if d <= 0 {
-		return waitEvery
-	}
-	return d
 }
 
 // approve sets the condition Approved, and says what is missing.
@@ -88,10 +84,7 @@ func (in *proposal) pending() *verdict {
 	if in.policy != nil {
 		proposed = in.policy.Proposal
 	}
-	a := r.Spec.Approval
 	switch {
-	case a != nil && a.Decision == v1alpha1.DecisionRejected:
-		return never(v1alpha1.ReasonRejected, "rejected by %s", a.By)
 	case in.pod == nil:
 		return never(v1alpha1.ReasonObsolete, "pod %s is gone", r.Spec.Pod.Name)
 	case terminated(in.pod):

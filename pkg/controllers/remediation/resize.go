@@ -56,6 +56,7 @@ func (in *resizeStep) ask() plan {
 // follow waits for the kubelet.
 func (in *resizeStep) follow() plan {
 	p := in.unchanged()
+	p.limit(resizeWithin)
 	far, says := kubeletProgress(in.pod, in.container(), in.to())
 	switch {
 	case far == resized:

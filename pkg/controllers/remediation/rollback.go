@@ -48,6 +48,7 @@ func (in *rollBack) plan() plan {
 // follow waits for the kubelet.
 func (in *rollBack) follow() plan {
 	p := in.unchanged()
+	p.limit(rollBackWithin)
 	far, says := kubeletProgress(in.pod, in.container(), in.from())
 	switch {
 	case far == resized:
