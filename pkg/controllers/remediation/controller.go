@@ -142,6 +142,12 @@ func (r *Reconciler) advance(ctx context.Context, change *v1alpha1.Remediation) 
 		}
 		p = decide(in)
 	}
+	if p.starts { // what takes most requests is asked last
+		if err := r.permission(ctx, in); err != nil {
+			return plan{}, err
+		}
+		p = decide(in)
+	}
 	if err := r.write(ctx, in.remediation, p); err != nil || p.do == nothing {
 		return p, err
 	}

@@ -32,12 +32,15 @@ func (r *Reconciler) gather(ctx context.Context, by client.Reader, change *v1alp
 		return nil, err
 	}
 	var all v1alpha1.RemediationList
-	if err := by.List(ctx, &all); err != nil {
+	if err := by.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil { // they are only looked at
 		return nil, fmt.Errorf("listing Remediations: %w", err)
 	}
 	in.others = all.Items
 	if !remediations.Started(change) {
-		return in, r.permission(ctx, in)
+		if in.resizable, err = r.Resizable(ctx); err != nil {
+			return nil, fmt.Errorf("asking whether pods can be resized: %w", err)
+		}
+		return in, nil
 	}
 	switch remediations.Step(change) {
 	case v1alpha1.ReasonReplacing:
@@ -118,16 +121,9 @@ func policies(ctx context.Context, by client.Reader, in *input, namespace *corev
 	return nil
 }
 
-// permission asks whether the pod may be changed, where nothing else stands in the way.
+// permission asks whether the pod of a change that would be started may be changed.
 func (r *Reconciler) permission(ctx context.Context, in *input) error {
 	var err error
-	if in.resizable, err = r.Resizable(ctx); err != nil {
-		return fmt.Errorf("asking whether pods can be resized: %w", err)
-	}
-	approved := in.remediation.Spec.Approval != nil || in.policy != nil && in.policy.Spec.Mode == v1alpha1.RemediationAutomatic
-	if in.pod == nil || in.policy == nil || !in.policy.Changes() || !approved {
-		return nil
-	}
 	in.refusal, err = r.Permission.Refusal(ctx, in.policy, in.remediation, in.pod)
 	if err != nil {
 		return fmt.Errorf("asking whether pod %s may be changed: %w", in.pod.Name, err)
