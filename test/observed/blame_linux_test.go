@@ -58,6 +58,7 @@ func (m *member) object(uid string) corev1.Pod {
 	pod := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: m.name, UID: types.UID(uid)},
 		Spec:       corev1.PodSpec{NodeName: "this", Containers: []corev1.Container{{Name: "main"}}},
+		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "main", ContainerID: "containerd://container"}}},
 	}
 	r := &pod.Spec.Containers[0].Resources
 	r.Requests = corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(int64(m.shares)*1000/1024+1, resource.DecimalSI)}
@@ -127,6 +128,12 @@ func settled(t *testing.T, members []member, cpus int) *scene {
 // watch adds what a gauge sees of some intervals.
 func (s *scene) watch(t *testing.T, intervals int) {
 	t.Helper()
+	s.watchFor(t, intervals, *intervalLength)
+}
+
+// watchFor adds what a gauge sees of some intervals of a length.
+func (s *scene) watchFor(t *testing.T, intervals int, length time.Duration) {
+	t.Helper()
 	var reader reading.Reader
 	read := func() *reading.Reading {
 		got, err := reader.Read()
@@ -138,7 +145,7 @@ func (s *scene) watch(t *testing.T, intervals int) {
 	sight := observed.Sight{Node: "this"}
 	before := read()
 	for range intervals {
-		<-time.After(*intervalLength)
+		<-time.After(length)
 		after := read()
 		v := reading.Between(before, after, "this", nil)
 		onTheFirst(v, s.cpus, before, after)

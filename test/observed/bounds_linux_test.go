@@ -22,6 +22,9 @@ const (
 	// maxMisplaced is the largest mean share of the blame among neighbours that falls on the wrong ones in findings, on one processor,
 	// and minFirst the smallest share of findings in which the right neighbour comes first, or one that is as good as that.
 	maxMisplaced, minFirst = 0.08, 0.9
+	// maxThrottled is for how much of the time that a pod runs it may be throttled by the limit that is proposed, and maxExcess how
+	// many times the smallest limit of which that is so that may be.
+	maxThrottled, maxExcess = 0.01, 1.5
 )
 
 var errNothing = errors.New("there is nothing to judge: run it longer, or more often")
@@ -124,6 +127,65 @@ func checkCauses(all verdicts, cpus int) error {
 	return nil
 }
 
+// throttling is what a limit did to a pod that is throttled in bursts.
+type throttling struct {
+	// before and after are for how long the pod was throttled with its limit and with the one that is proposed, in parts of the time
+	// that it ran, and simulated is that with its limit on a simulated kernel.
+	before, after, simulated float64
+	// smallest is the smallest limit that ends the throttling on a simulated kernel, and regular reports whether the bursts are at
+	// regular times.
+	proposed, smallest float64
+	regular            bool
+}
+
+// near reports whether the proposed limit is near the smallest one.
+func (o *throttling) near() bool { return o.proposed <= maxExcess*o.smallest }
+
+func (o *throttling) String() string {
+	return fmt.Sprintf("throttled for %.3f of its run time (simulated %.3f), with the proposed %.2f for %.4f; smallest %.2f, ratio %.2f",
+		o.before, o.simulated, o.proposed, o.after, o.smallest, o.proposed/o.smallest)
+}
+
+type throttlings []throttling
+
+func (all throttlings) String() string {
+	ended, near, random, off := 0, 0, 0, 0.0
+	for _, o := range all {
+		if o.after <= maxThrottled {
+			ended++
+		}
+		if !o.regular {
+			random++
+			if o.near() {
+				near++
+			}
+		}
+		off += (o.simulated/o.before - 1) / float64(len(all))
+	}
+	return fmt.Sprintf("throttling ended in %d of %d, with at most %.1f times the smallest limit in %d of %d of irregular bursts; simulated throttling is %+.0f %% on average",
+		ended, len(all), maxExcess, near, random, 100*off)
+}
+
+// checkThrottling returns an error if limits that are proposed do not end the throttling of some pods, or are too large.
+func checkThrottling(all throttlings, pods int) error {
+	if pods == 0 {
+		return errNothing
+	}
+	var errs []error
+	if len(all) < pods {
+		errs = append(errs, fmt.Errorf("a limit is proposed for %d of %d", len(all), pods))
+	}
+	for _, o := range all {
+		if !(o.after <= maxThrottled) {
+			errs = append(errs, fmt.Errorf("throttled for %.4f of its run time, more than %.4f", o.after, maxThrottled))
+		}
+		if !o.regular && !o.near() {
+			errs = append(errs, fmt.Errorf("a limit of %.2f is more than %.1f times %.2f", o.proposed, maxExcess, o.smallest))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // The experiments themselves take root and minutes. When they fail is tested here.
 func TestAnExperimentFailsWhenItsBoundIsMissed(t *testing.T) {
 	t.Parallel()
@@ -159,6 +221,12 @@ func TestAnExperimentFailsWhenItsBoundIsMissed(t *testing.T) {
 		"causes without a number":      {checkCauses(verdicts{{misplaced: math.NaN()}}, 1), []string{"NaN"}},
 		"causes on two processors":     {checkCauses(verdicts{{misplaced: 0.5}}, 2), nil},
 		"no causes":                    {checkCauses(nil, 2), []string{"nothing to judge"}},
+		"limits that end throttling":   {checkThrottling(throttlings{{after: 0.01, proposed: 1.5, smallest: 1}, {proposed: 2, smallest: 1, regular: true}}, 2), nil},
+		"a limit that does not end it": {checkThrottling(throttlings{{after: 0.011, proposed: 1, smallest: 1}}, 1), []string{"throttled for 0.0110 of its run time, more than 0.0100"}},
+		"a limit that is too large":    {checkThrottling(throttlings{{proposed: 1.6, smallest: 1}}, 1), []string{"a limit of 1.60 is more than 1.5 times 1.00"}},
+		"a limit that is not proposed": {checkThrottling(throttlings{{proposed: 1, smallest: 1}}, 2), []string{"a limit is proposed for 1 of 2"}},
+		"throttling without a number":  {checkThrottling(throttlings{{after: math.NaN(), proposed: 1, smallest: 1}}, 1), []string{"NaN"}},
+		"no throttling":                {checkThrottling(nil, 0), []string{"nothing to judge"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

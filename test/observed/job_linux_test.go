@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,9 @@ type job struct {
 	Threads      int
 	CPUs         []int
 	Burst, Sleep time.Duration
+	// RandomBursts and RandomSleeps report whether they are the means of exponential distributions, drawn with the seed.
+	RandomBursts, RandomSleeps bool
+	Seed                       uint64
 	// Loops, if above 0, is how often a shell counts that each thread starts and awaits in place of its burst.
 	Loops int
 }
@@ -61,7 +65,8 @@ func runJob(text string, stdin io.Reader, stdout io.Writer) error {
 			if j.Loops > 0 {
 				j.shell(&tapes[i], &stop)
 			} else {
-				work(int64(j.Burst), int64(j.Sleep), &tapes[i], &stop)
+				rng := rand.New(rand.NewPCG(j.Seed, uint64(i)))
+				work(lengths(j.Burst, j.RandomBursts, rng), lengths(j.Sleep, j.RandomSleeps, rng), &tapes[i], &stop)
 			}
 		})
 	}
@@ -99,17 +104,30 @@ func (t *tape) add(c cycle) (full bool) {
 	return int(n)+1 == len(t.cycles)
 }
 
+// lengths returns the lengths of bursts or sleeps in nanoseconds, which a thread has in turns.
+func lengths(mean time.Duration, random bool, rng *rand.Rand) []int64 {
+	if !random {
+		return []int64{int64(mean)}
+	}
+	all := make([]int64, 1<<14)
+	for i := range all {
+		all[i] = int64(float64(mean) * rng.ExpFloat64())
+	}
+	return all
+}
+
 // slack is how long after its time a sleeper wakes on an idle processor, in nanoseconds: the timer slack of Linux.
 const slack = 50_000
 
-// work runs for a burst and sleeps, in nanoseconds, until it shall stop. Go has no chance to give its place to another goroutine:
+// work runs for a burst and sleeps, in turns, until it shall stop. Go has no chance to give its place to another goroutine:
 // as this goroutine keeps to its thread, other threads would have to run to bring it back, and it would be slow for reasons that
 // are not the kernel's. So nothing here checks the stack, which is where Go would.
 //
 //go:nosplit
-func work(burst, sleep int64, to *tape, stop *atomic.Bool) {
+func work(bursts, sleeps []int64, to *tape, stop *atomic.Bool) {
 	var slept, spin int64
-	for !stop.Load() {
+	for turn := 0; !stop.Load(); turn++ {
+		burst, sleep := bursts[turn%len(bursts)], sleeps[turn%len(sleeps)]
 		until := clock(threadClock) + burst
 		for clock(threadClock) < until {
 			for i := range int64(5_000) {

@@ -44,9 +44,10 @@ func TestMain(m *testing.M) {
 // madePod is a pod of a mix, and what the kernel lets it have.
 type madePod struct {
 	job
-	shares int     // of the processor, 1024 for one
-	limit  float64 // processors, 0: none
-	around bool    // the limit is that of the pod as well
+	shares int           // of the processor, 1024 for one
+	limit  float64       // processors, 0: none
+	around bool          // the limit is that of the pod as well
+	saved  time.Duration // what earlier periods left over of the limit, that it may use
 }
 
 // shortLived is the kind of pods whose work is done by children that come and go.
@@ -311,6 +312,7 @@ func (g *groups) start(t *testing.T, pod int, made *madePod) *running {
 	g.limit(t, filepath.Dir(g.root), 16*1024, 0, false) // what else runs on the machine shall leave them what they want
 	g.limit(t, path, made.shares, made.limit, made.around)
 	g.limit(t, filepath.Join(path, "container"), 1024, made.limit, true)
+	g.save(t, filepath.Join(path, "container"), made.saved)
 	text, err := json.Marshal(made.job)
 	if err != nil {
 		t.Fatal(err)
@@ -348,6 +350,19 @@ func (g *groups) limit(t *testing.T, path string, shares int, limit float64, lim
 	if limited && limit > 0 {
 		set(t, filepath.Join(in, "cpu.cfs_quota_us"), strconv.Itoa(int(limit*period)))
 	}
+}
+
+// save lets a group use what earlier periods left over of its limit.
+func (g *groups) save(t *testing.T, path string, saved time.Duration) {
+	t.Helper()
+	if saved == 0 {
+		return
+	}
+	file := "cpu.cfs_burst_us"
+	if g.v2 {
+		file = "cpu.max.burst"
+	}
+	set(t, filepath.Join(g.limits, path, file), strconv.FormatInt(saved.Microseconds(), 10))
 }
 
 func set(t *testing.T, path, value string) {

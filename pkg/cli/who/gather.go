@@ -143,7 +143,14 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 		return nil, fmt.Errorf("listing profiles: %w", err)
 	}
 	seen.workloads = workloads.Items
-	return seen, nil
+	if !c.moves {
+		return seen, nil
+	}
+	namespaces := &corev1.NamespaceList{}
+	if err := c.client.List(ctx, namespaces); err != nil && !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("listing namespaces: %w", err)
+	}
+	return seen, seen.promise(namespaces.Items)
 }
 
 func sightOf(node string, r *usage.Report) observed.Sight {
@@ -182,7 +189,7 @@ func (f *files) look(context.Context) (*seen, error) {
 	for i := range reports {
 		seen.in.Sights = append(seen.in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))
 	}
-	return seen, nil
+	return seen, seen.promise(found.Namespaces)
 }
 
 // Limits of the input of --usage: twice a manager's data of 5,000 nodes.

@@ -6,7 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/evaluate/disruption"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 )
 
@@ -19,4 +21,15 @@ func advised(in *disruption.Input, pods []corev1.Pod, now time.Time) (*disruptio
 		all.Allowed.Insert(workloads.Of(&pods[i]))
 	}
 	return disruption.New(&all)
+}
+
+// promise has plans keep what profiles promise, as far as the scheduler lets that count that has no configuration of its own.
+func (s *seen) promise(namespaces []corev1.Namespace) error {
+	var scheduler *deployed.SchedulerConfig
+	args, err := scheduler.Args("")
+	if err != nil {
+		return err
+	}
+	s.options.Promise = plan.Promises(s.workloads, namespaces, args.Limits)
+	return nil
 }

@@ -29,7 +29,7 @@ func with(p corev1.Pod, name, limit string) corev1.Pod {
 func container(name string, loading, throttled float64) usage.Container {
 	c := usage.Container{ID: name, Times: usage.Times{Run: 10 * loading * (1 - throttled), Throttled: 10 * throttled}}
 	if throttled > 0 {
-		c.Threads, c.CPULoading, c.Periods, c.ThrottledPeriods = 1, loading, 100, 80
+		c.Threads, c.CPULoading, c.BurstSeconds, c.Periods, c.ThrottledPeriods = 1, loading, 0.001, 100, 80
 	}
 	return c
 }
@@ -165,5 +165,93 @@ func TestNoContainerMakesAFindingOfNoNumber(t *testing.T) {
 		if !(remedy.Dilation >= 1-1e-9 && remedy.Dilation <= 1.25+1e-9) {
 			t.Errorf("%s: remedy: %+v", name, remedy)
 		}
+	}
+}
+
+// raised is the limit that is proposed for the proxy of a pod that does what is in some intervals of it.
+func raised(t *testing.T, limit string, intervals ...usage.Container) resource.Quantity {
+	t.Helper()
+	s := sight("worker-1", 8, 0)
+	s.Intervals = s.Intervals[:0]
+	for i := range intervals {
+		one := sight("worker-1", 8, 0, seenOf("web", container("main", 0.3, 0), intervals[i])).Intervals[0]
+		s.Intervals = append(s.Intervals, one)
+	}
+	f := only(t, &observed.Input{
+		Nodes: []corev1.Node{nodeNamed("worker-1", "8")}, Pods: []corev1.Pod{with(pod("web", "worker-1", "500m", "2"), "proxy", limit)}, Sights: []observed.Sight{s},
+	})
+	if f.Remedy.Action != findings.RaiseLimit || f.Remedy.Container != "proxy" {
+		t.Fatalf("remedy: %+v", f.Remedy)
+	}
+	return *f.Remedy.Limit
+}
+
+// burstyProxy is what a gauge sees of a proxy that computes for 40 ms at a time, a tenth of its time, within 200m.
+func burstyProxy(burst float64) usage.Container {
+	return usage.Container{
+		ID: "proxy", Times: usage.Times{Run: 0.82, Throttled: 1.8}, Threads: 1, Dilation: 1.22, CPULoading: 0.1, BurstSeconds: burst, Periods: 60, ThrottledPeriods: 30,
+	}
+}
+
+func TestBurstsThatVaryNeedAHigherLimit(t *testing.T) {
+	t.Parallel()
+	var alike, varying []usage.Container
+	for _, burst := range []float64{0.02, 0.07, 0.03, 0.08, 0.02, 0.05} {
+		alike, varying = append(alike, burstyProxy(0.04)), append(varying, burstyProxy(burst))
+	}
+	low, high := raised(t, "200m", alike...), raised(t, "200m", varying...)
+	if l, h := low.MilliValue(), high.MilliValue(); l < 400 || l > 700 || h < 800 {
+		t.Errorf("%v for bursts that are all alike, %v for others", low.String(), high.String())
+	}
+}
+
+// What a container may save is in the kernel's cpu.max.burst. A quota of 20 ms that stops bursts of 20 ms is nearly enough, and one that
+// stops as much although 50 ms are saved is not.
+func TestTheSameThrottlingOfAContainerThatSavesItsQuotaIsThatOfLongerBursts(t *testing.T) {
+	t.Parallel()
+	var without, with []usage.Container
+	for range 6 {
+		c := burstyProxy(0.02)
+		without = append(without, c)
+		c.QuotaBurstSeconds = 0.05
+		with = append(with, c)
+	}
+	low, high := raised(t, "200m", without...), raised(t, "200m", with...)
+	if l, h := low.MilliValue(), high.MilliValue(); l > 350 || h < 500 {
+		t.Errorf("%v without, %v with", low.String(), high.String())
+	}
+}
+
+// A runtime has threads that do next to nothing, and are throttled with those that do.
+func TestThreadsThatHardlyRunDoNotCountAsThrottled(t *testing.T) {
+	t.Parallel()
+	var alone, among []usage.Container
+	for range 6 {
+		c := burstyProxy(0.02)
+		alone = append(alone, c)
+		c.Throttled *= 3
+		among = append(among, c)
+	}
+	one, other := raised(t, "200m", alone...), raised(t, "200m", among...)
+	if one.Cmp(other) != 0 {
+		t.Errorf("%v alone, %v among threads that hardly run", one.String(), other.String())
+	}
+}
+
+// An interval in which a container is not throttled is part of what is seen of it.
+func TestIntervalsWithoutThrottlingCount(t *testing.T) {
+	t.Parallel()
+	var always, sometimes []usage.Container
+	for i := range 6 {
+		c := burstyProxy(0)
+		always = append(always, c)
+		if i%2 == 0 {
+			c = usage.Container{ID: "proxy", Times: usage.Times{Run: 1}, Periods: 60}
+		}
+		sometimes = append(sometimes, c)
+	}
+	high, low := raised(t, "200m", always...), raised(t, "200m", sometimes...)
+	if low.Cmp(high) >= 0 {
+		t.Errorf("%v where it is always throttled, %v where it is sometimes", high.String(), low.String())
 	}
 }

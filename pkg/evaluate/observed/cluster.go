@@ -15,7 +15,6 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/loading"
-	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -45,7 +44,6 @@ type Node struct {
 	// Model is the node of the model, with the pods of [Pod.Index], and its solution, nil until it is asked for.
 	Model      *node.Node
 	Prediction *contention.Prediction
-	prices     *price.Prices
 }
 
 // Pod is a pod that was observed.
@@ -291,12 +289,5 @@ func (n *Node) Predict() (*contention.Prediction, error) {
 	return n.Prediction, nil
 }
 
-// Price returns what a pod would cost on the node.
-func (n *Node) Price(pod node.Pod) float64 {
-	if n.prices == nil {
-		n.prices = n.Model.Prices()
-	}
-	return n.Model.Cost(n.prices, pod)
-}
-
+// Name returns the namespace and the name of the pod.
 func (r *Pod) Name() string { return text.QualifiedName(r.Object) }

@@ -57,11 +57,6 @@ func (r *Pod) least(waited float64) *Waiting {
 	return least
 }
 
-// Elsewhere returns for how long something would have run beside a pod on another node.
-func (b *Beside) Elsewhere(r *Pod, target *Node) float64 {
-	return b.itself + b.stolen + max(1, r.Threads)*r.Seconds*target.Busy/target.Seconds
-}
-
 // scale multiplies all parts.
 func (w *Waiting) scale(factor float64) {
 	w.Itself *= factor

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,39 +18,64 @@ import (
 // WorthAtLeast is the smallest part of a dilation that is worth a change.
 const WorthAtLeast = 0.05
 
-// held holds the observations of a container that a limit held back, in seconds.
+// held holds the observations of a container that has a limit, or that one held back, in seconds.
 type held struct {
-	run, throttled float64
+	// run and throttled are those of the intervals in which a limit held it back, stopped is for how long that held back the threads
+	// that run, and all has each interval.
+	run, throttled, stopped float64
+	all                     []throttling.Interval
+	// quotaBurst is how much of what earlier periods left over the container may use besides its quota.
+	quotaBurst float64
 	// own is the time of its threads without waiting, and threads their number times run; both are 0 where the gauge does not report
 	// threads.
 	own, threads float64
 }
 
-// hold adds what a container did in an interval, if a limit held it back.
-func (o *Observation) hold(c *usage.Container) {
+// hold adds what a container did in an interval of some seconds, if it has a limit or one held it back.
+func (o *Observation) hold(c *usage.Container, seconds float64) {
 	const largest = 1e12 // more than any container ran or was held back: a node may lie
-	if c.Throttled <= 0 || c.Throttled > largest || c.Run > largest {
+	if c.Throttled <= 0 && c.Periods == 0 || c.Throttled > largest || c.Run > largest {
 		return
 	}
 	if o.held == nil {
 		o.held = map[string]held{}
 	}
 	h := o.held[c.ID]
-	h.run += c.Run
-	h.throttled += c.Throttled
-	if c.CPULoading > 0 && c.Threads > 0 {
-		h.own += min(c.Run/c.CPULoading, largest)
-		h.threads += min(c.Run*c.Threads, largest)
+	h.all = append(h.all, throttling.Interval{
+		Seconds: seconds, Run: c.Run, Throttled: stopped(c), Threads: c.Threads, Loading: min(1, c.CPULoading), Burst: c.BurstSeconds,
+		ThrottledPeriods: float64(c.ThrottledPeriods),
+	})
+	h.quotaBurst = max(h.quotaBurst, c.QuotaBurstSeconds)
+	if c.Throttled > 0 {
+		h.run += c.Run
+		h.throttled += c.Throttled
+		h.stopped += stopped(c)
+		if c.CPULoading > 0 && c.Threads > 0 {
+			h.own += min(c.Run/c.CPULoading, largest)
+			h.threads += min(c.Run*c.Threads, largest)
+		}
 	}
 	o.held[c.ID] = h
+}
+
+// stopped returns for how long a limit held back those of a container's threads that run: others of a runtime do next to nothing, and are
+// throttled with them.
+func stopped(c *usage.Container) float64 {
+	if c.Dilation < 1 || c.CPULoading <= 0 || c.Throttled <= 0 {
+		return c.Throttled
+	}
+	return min(c.Throttled, c.Run/c.CPULoading*(c.Dilation-1)*c.Throttled/(c.Wait+c.Throttled))
 }
 
 // add adds what was seen of another container.
 func (h *held) add(other held) {
 	h.run += other.run
 	h.throttled += other.throttled
+	h.stopped += other.stopped
 	h.own += other.own
 	h.threads += other.threads
+	h.all = append(h.all, other.all...)
+	h.quotaBurst = max(h.quotaBurst, other.quotaBurst)
 }
 
 // Limit is one that held a pod back.
@@ -57,19 +83,23 @@ type Limit struct {
 	// Container is whose it is, empty for that of the pod as a whole, or of its only container.
 	Container string
 	MilliCPU  int64 // 0 where none is known
-	// assumed reports that it is one of several, and that the gauge does not report which.
-	assumed bool
-	// Seconds is for how long it held the pod back, and held what was seen of containers that it did: not all, where the gauge does
+	// ofPod reports that it is that of the pod as a whole, and assumed that it is one of several, and that the gauge does not report which.
+	ofPod, assumed bool
+	// seconds is for how long it held the pod back, and held what was seen of containers that it did: not all, where the gauge does
 	// not report it.
 	seconds float64
 	held
 
 	// count is how many threads it holds back, and load what one of them does that has its part of the limit: with bursts for which
-	// that makes it take stretch times as long, as was observed. Threads that compute together share a quota like that, and such as do
-	// not are held back less by the limit that is enough for it.
+	// that makes it take stretch times as long, as was observed.
 	count   int
 	load    throttling.Load
 	Stretch float64
+	// seen is what was seen of what it holds back, of one container or of the pod, and processors how many the node has.
+	seen       []throttling.Interval
+	processors int
+	// enough returns what Enough does, which is found once.
+	enough func() (milliCPU int64, stretch float64)
 }
 
 // cores returns the limit in processors.
@@ -101,6 +131,9 @@ func (r *Pod) heldBy() []Limit {
 	}
 	left := r.Times.Throttled
 	for id, h := range r.held {
+		if h.throttled <= 0 {
+			continue
+		}
 		if of := r.limitOf(id, h, whole, containers); of != nil {
 			left -= h.throttled
 			add(*of)
@@ -136,7 +169,7 @@ func (r *Pod) limitOf(id string, h held, whole int64, containers []cgroup.Limite
 	case own == 0 && whole == 0:
 		return nil
 	case own == 0, whole > 0 && r.Times.Run/float64(whole) > h.run/float64(own): // it is nearer to the latter
-		return &Limit{MilliCPU: whole, seconds: h.throttled, held: h}
+		return &Limit{MilliCPU: whole, ofPod: true, seconds: h.throttled, held: h}
 	default:
 		return &Limit{Container: name, MilliCPU: own, seconds: h.throttled, held: h}
 	}
@@ -156,14 +189,14 @@ func containerName(pod *corev1.Pod, id string) string {
 
 // smallest returns the limit that is assumed to have held a pod back where the gauge does not report which one did.
 func smallest(whole int64, containers []cgroup.Limited) Limit {
-	of, others := Limit{MilliCPU: whole}, 0
+	of, others := Limit{MilliCPU: whole, ofPod: whole > 0}, 0
 	for _, c := range containers {
 		if c.MilliCPU == 0 {
 			continue
 		}
 		others++
 		if of.MilliCPU == 0 || c.MilliCPU < of.MilliCPU {
-			of.Container, of.MilliCPU = c.Name, c.MilliCPU
+			of.Container, of.MilliCPU, of.ofPod = c.Name, c.MilliCPU, false
 		}
 	}
 	of.assumed = others > 1 || others == 1 && whole > 0
@@ -172,26 +205,35 @@ func smallest(whole int64, containers []cgroup.Limited) Limit {
 
 // fit finds what a limit holds back: the pod, or as far as is known the container.
 func (r *Pod) fit(l *Limit) {
-	threads := r.Threads
+	threads, run := r.Threads, r.Times.Run
 	l.load.Loading, l.Stretch = min(1, r.CPU), 1+r.limited()*l.seconds/r.Times.Throttled
 	switch {
 	case l.Container == "":
 	case l.own > 0:
 		threads = l.threads / l.run
-		l.load.Loading, l.Stretch = min(1, l.run/l.own), 1+l.throttled/l.own
+		l.load.Loading, l.Stretch = min(1, l.run/l.own), 1+l.stopped/l.own
 	case l.run > 0 && r.CPU > 0:
 		threads *= l.run / r.Times.Run
+		run = l.run
 		l.Stretch = 1 + l.throttled*r.CPU/l.run
 	default:
 		l.load.Loading = 0 // it is not known what the container does
 	}
 	const largest = 1000 // as of a gauge's dilations
 	l.Stretch = min(l.Stretch, largest)
+	l.processors, l.seen = r.Node.CPUs, l.all
+	if l.load.Loading > 0 && (l.ofPod || l.own == 0) {
+		l.seen = []throttling.Interval{{
+			Seconds: r.Seconds, Run: run, Throttled: run / l.load.Loading * (l.Stretch - 1), Threads: threads, Loading: l.load.Loading, Burst: r.Burst,
+		}}
+	}
 	// As many threads as do not reach a limit are not held back by it.
 	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.Node.maxThreads())))
 	if l.MilliCPU > 0 && l.load.Loading > 0 && l.Stretch >= 1+WorthAtLeast {
 		l.load = l.load.Fitted(l.cores()/float64(l.count), l.Stretch)
 	}
+	fitted := *l
+	l.enough = sync.OnceValues(fitted.findEnough)
 }
 
 // findLimits finds the limits that held the pod back. The bursts that one of the pod as a whole did become those of the model.
@@ -239,22 +281,37 @@ func (o *Observation) limited() float64 {
 const (
 	// ended is the stretch at which a limit counts as one that holds nothing back any more.
 	ended = 1.02
+	// unnoticed is for how much of the time that threads run a limit that is enough for them may stop them: less than the 1 % that
+	// are worth a word, since what was seen is a sample of what they do.
+	unnoticed = 0.003
 	// headroom is how many times what a load uses on average a limit must be at least, since loads change.
 	headroom = 1.5
-	// half is the part of a processor for each thread beyond which a limit is a whole one for each: that is always enough, and the
-	// less a limit leaves of it, the more it matters whether bursts are as the model takes them.
-	half = 0.5
+	// nearly is the part of a processor for each thread beyond which a limit is a whole one for each: that is always enough. So it
+	// is beyond unsure where it was not seen how long bursts are.
+	nearly, unsure = 0.9, 0.75
 )
 
-// Enough returns a limit, in thousandths, that holds the load back no more, and how many times longer that one still makes what it
-// does: a processor for each thread is always enough.
-func (l *Limit) Enough() (milliCPU int64, stretch float64) {
+// Enough returns a limit, in thousandths, that holds back no more what was seen, and how many times longer that one still makes what it
+// does. The first call takes some milliseconds.
+func (l *Limit) Enough() (milliCPU int64, stretch float64) { return l.enough() }
+
+// findEnough finds what Enough returns.
+func (l *Limit) findEnough() (milliCPU int64, stretch float64) {
 	const core, step = 1000, 10 // thousandths; steps are easy to read
-	threads := float64(l.count)
-	each := max(l.load.LimitFor(ended), headroom*l.load.Loading)
-	if l.load.Loading == 0 || each > half {
+	if l.load.Loading == 0 {
 		return int64(l.count) * core, 1
 	}
-	milliCPU = int64(math.Ceil(each*threads*core/step)) * step
-	return milliCPU, l.load.Stretch(float64(milliCPU) / core / threads)
+	pattern := throttling.Observed(l.seen, throttling.Quota{Limit: l.cores(), Burst: l.quotaBurst}, l.processors)
+	most := float64(min(l.count, max(1, l.processors)))
+	cores := max(pattern.LimitFor(unnoticed, l.quotaBurst), headroom*pattern.Loading*float64(pattern.Threads))
+	whole := nearly
+	if !slices.ContainsFunc(l.seen, func(v throttling.Interval) bool { return v.Burst > 0 }) {
+		whole = unsure
+	}
+	if cores > whole*most {
+		cores = most
+	}
+	milliCPU = int64(math.Ceil(cores*core/step)) * step
+	then := pattern.Under(throttling.Quota{Limit: float64(milliCPU) / core, Burst: l.quotaBurst})
+	return milliCPU, 1 + pattern.Loading*then.Time
 }

@@ -130,7 +130,7 @@ func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	o.Times.Blocked += p.Blocked
 	o.stolen += p.Run * stolen
 	for i := range p.Containers {
-		o.hold(&p.Containers[i])
+		o.hold(&p.Containers[i], p.Seconds)
 	}
 	if p.PressureSeconds != nil {
 		if o.Pressure == nil {

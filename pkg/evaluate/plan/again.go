@@ -19,7 +19,7 @@ func (st *state) again(c *candidate) *candidate {
 		return nil
 	}
 	if c.change.Action == MovePod {
-		other := move(h, i, st.nodes[c.change.To])
+		other := move(h, i, h.without(i), st.nodes[c.change.To])
 		other.from(c)
 		return other
 	}
@@ -103,8 +103,6 @@ func (st *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
 
 // drawn returns the host with other loads of its pods.
 func (h *host) drawn(rng *rand.Rand) *host {
-	other := *h
-	other.original, other.exact, other.rough, other.prices = false, nil, nil, nil
 	model := *h.model
 	model.Pods = slices.Clone(h.model.Pods)
 	for i := range h.members {
@@ -116,8 +114,7 @@ func (h *host) drawn(rng *rand.Rand) *host {
 		vector[0] = scaled(vector[0], 1+by)
 		model.Pods[i] = model.Pods[i].WithVector(vector)
 	}
-	other.model = &model
-	return &other
+	return &host{node: h.node, model: &model, members: h.members, free: h.free, busy: h.busy, idle: h.idle}
 }
 
 // scaled returns a demand times a factor, as far as it can be.

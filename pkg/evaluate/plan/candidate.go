@@ -33,6 +33,8 @@ type candidate struct {
 	rough bool
 	// win is what it takes from the excess, and worth from what the search counts.
 	win, worth float64
+	// most is what a move is worth at most.
+	most float64
 	// less is what limits add no more.
 	less float64
 	// notes say what else follows from the change, and lost for how many seconds work ran that has to be done again.
@@ -50,12 +52,14 @@ type candidate struct {
 // which change is best, and the model what it wins.
 const small = 12
 
+// estimated reports whether what the change wins is estimated first.
+func (c *candidate) estimated() bool {
+	return slices.ContainsFunc(c.before, func(h *host) bool { return len(h.members) > small })
+}
+
 // weigh works out about what the change wins, by the model where that is quick.
 func (c *candidate) weigh() error {
-	for i := range c.before {
-		c.rough = c.rough || len(c.before[i].members) > small
-	}
-	if !c.rough {
+	if c.rough = c.estimated(); !c.rough {
 		return c.solve()
 	}
 	for _, h := range slices.Concat(c.before, c.after) {
@@ -64,6 +68,22 @@ func (c *candidate) weigh() error {
 		}
 	}
 	c.sum()
+	return nil
+}
+
+// limit works out what a move wins at most: what it does where the pod was. It wins nothing where it comes to.
+func (c *candidate) limit() error {
+	c.rough = c.estimated()
+	for _, h := range []*host{c.before[0], c.after[0]} {
+		work := h.solve
+		if c.rough {
+			work = h.estimate
+		}
+		if err := work(); err != nil {
+			return err
+		}
+	}
+	c.most = c.outcome(c.before[0]).worth - c.outcome(c.after[0]).worth
 	return nil
 }
 
@@ -192,15 +212,15 @@ func changeOf(a Action, h *host, i int) Change {
 	return Change{Action: a, Pod: h.members[i].pod.Name(), Workload: workloads.Of(pod), Node: h.node.Name}
 }
 
-// move returns the move of a member to another host.
-func move(from *host, i int, to *host) *candidate {
+// move returns the move of a member to another host, given the host that it leaves.
+func move(from *host, i int, left, to *host) *candidate {
 	c := &candidate{change: changeOf(MovePod, from, i), who: from.members[i].subject, before: []*host{from, to}}
 	c.change.To = to.node.Name
 	pod := from.model.Pods[i]
 	moved := *pod.Pod
 	moved.Spec.NodeName = to.node.Name
 	pod.Pod = &moved
-	c.after = []*host{from.without(i), to.with(pod, from.members[i])}
+	c.after = []*host{left, to.with(pod, from.members[i])}
 	return c
 }
 

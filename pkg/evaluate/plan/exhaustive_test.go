@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/feasibility"
 )
 
-var clusters = flag.Int("clusters", 5, "random clusters whose plans are compared with the best ones; 200 take ten minutes")
+var clusters = flag.Int("clusters", 2, "random clusters whose plans are compared with the best ones; 200 take ten minutes")
 
 // every are all single changes of a cluster, whether they help or not.
 func every(st *state) (all []*candidate) {
@@ -29,7 +29,7 @@ func every(st *state) (all []*candidate) {
 			}
 			for _, to := range names(st) {
 				if to != name {
-					all = append(all, move(h, i, st.nodes[to]))
+					all = append(all, move(h, i, h.without(i), st.nodes[to]))
 				}
 			}
 		}

@@ -70,7 +70,7 @@ func excessOf(t *testing.T, nodes []corev1.Node, workloads []workload, pods []co
 func TestAPlanHoldsTogether(t *testing.T) {
 	t.Parallel()
 	steps := 0
-	for seed := range 30 {
+	for seed := range 15 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 44))
 		nodes, workloads := drawCluster(rng)
 		constrain(rng, workloads)
@@ -101,7 +101,7 @@ func TestAPlanHoldsTogether(t *testing.T) {
 			t.Errorf("cluster %d: the excess goes from %.4f to %.4f, the plan says from %.4f to %.4f, and its rows %.4f", seed, now, then, p.Excess, p.Left, won)
 		}
 	}
-	if steps < 30 {
+	if steps < 15 {
 		t.Errorf("there are %d steps in all", steps)
 	}
 }
@@ -138,7 +138,7 @@ func constrain(rng *rand.Rand, workloads []workload) {
 func TestAPlanKeepsPromises(t *testing.T) {
 	t.Parallel()
 	moved := 0
-	for seed := range 20 {
+	for seed := range 10 {
 		rng := rand.New(rand.NewPCG(uint64(seed), 45))
 		nodes, workloads := drawCluster(rng)
 		in := observedAs(t, nodes, workloads)

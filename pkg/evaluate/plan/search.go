@@ -205,53 +205,66 @@ func (s *search) bestFor(h *host) (best *candidate) {
 	return best
 }
 
-// bestOf returns the change that wins most of some that help. Of one of which it is not known whether it can be made, that is noted.
+// bestOf returns the change that wins most of some that help. Moves come last, those first that may win most, and only as long as they may
+// win more than the best so far.
 func (s *search) bestOf(candidates []*candidate) (best *candidate) {
-	for _, c := range s.weighed(candidates) {
-		switch {
-		case !c.wins():
-		case c.unknown != "":
-			c.each(func(f *fate) {
-				if f.relieved() > 0 {
-					s.unknown[f.subject] = cmp.Or(s.unknown[f.subject], fmt.Sprintf("whether %s may move to %s: %s", c.change.Pod, c.change.To, c.unknown))
-				}
-			})
-		case best == nil || c.worth > best.worth+rounding:
-			best = c
+	some := slices.DeleteFunc(candidates, func(c *candidate) bool { return s.banned[c.change.key()] })
+	moves := slices.DeleteFunc(slices.Clone(some), func(c *candidate) bool { return c.change.Action != MovePod })
+	some = slices.DeleteFunc(some, func(c *candidate) bool { return c.change.Action == MovePod })
+	for _, c := range answered(some, (*candidate).weigh) {
+		best = s.better(best, c)
+	}
+	moves = answered(moves, (*candidate).limit)
+	slices.SortStableFunc(moves, func(a, b *candidate) int { return cmp.Compare(b.most, a.most) })
+	for next := range slices.Chunk(moves, atOnce) {
+		if best != nil && next[0].most <= best.worth {
+			break
+		}
+		for _, c := range answered(next, (*candidate).weigh) {
+			best = s.better(best, c)
 		}
 	}
 	return best
 }
 
-// weighed returns those candidates that may be made and for which the model has an answer, with what they win, several worked out at a
-// time.
-func (s *search) weighed(candidates []*candidate) []*candidate {
-	some := slices.DeleteFunc(candidates, func(c *candidate) bool { return s.banned[c.change.key()] })
-	answered := make([]bool, len(some))
-	for _, c := range some { // candidates have hosts in common as they were before
-		for _, h := range c.before {
-			_ = h.estimate() // asked for again below
-			if len(h.members) <= small {
-				_ = h.solve()
+// atOnce is how many moves are worked out at a time. It does not depend on the machine, so that neither does the plan.
+const atOnce = 4
+
+// better returns which of two changes wins more, given the best one so far, nil for none. Of one of which it is not known whether it can be
+// made, that is noted.
+func (s *search) better(best, c *candidate) *candidate {
+	switch {
+	case !c.wins():
+	case c.unknown != "":
+		c.each(func(f *fate) {
+			if f.relieved() > 0 {
+				s.unknown[f.subject] = cmp.Or(s.unknown[f.subject], fmt.Sprintf("whether %s may move to %s: %s", c.change.Pod, c.change.To, c.unknown))
 			}
-		}
+		})
+	case best == nil || c.worth > best.worth+rounding:
+		return c
 	}
+	return best
+}
+
+// answered returns those candidates for which the model has an answer, several worked out at a time.
+func answered(candidates []*candidate, work func(*candidate) error) (some []*candidate) {
+	errs := make([]error, len(candidates))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, c := range some {
+	for i, c := range candidates {
 		group.Go(func() error {
-			answered[i] = c.weigh() == nil
+			errs[i] = work(c)
 			return nil
 		})
 	}
 	_ = group.Wait() // no error
-	var known []*candidate
-	for i, c := range some {
-		if answered[i] {
-			known = append(known, c)
+	for i, c := range candidates {
+		if errs[i] == nil {
+			some = append(some, c)
 		}
 	}
-	return known
+	return some
 }
 
 // wins reports whether the change wins something and helps.
@@ -363,35 +376,51 @@ func (h *host) culprits(slow []int) (some []int) {
 
 // moves returns the moves of a member that are tried.
 func (s *search) moves(h *host, i int) (all []*candidate) {
-	type priced struct {
-		*host
-		cost float64
-	}
-	pod := h.model.Pods[i]
-	targets := make([]priced, 0, len(s.state.nodes))
-	for _, other := range s.state.nodes {
-		if other != h {
-			targets = append(targets, priced{other, other.price(pod)})
-		}
-	}
-	slices.SortFunc(targets, func(a, b priced) int {
-		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.node.Name, b.node.Name))
-	})
 	most := tried
-	if len(targets) < few {
+	if len(s.state.nodes) <= few {
 		most = few
 	}
-	fit := s.state.feasibility.Of(h.object(i))
-	for _, to := range targets[:min(len(targets), asked)] {
+	fit, left := s.state.feasibility.Of(h.object(i)), h.without(i)
+	for _, to := range s.cheapest(h, i) {
 		verdict := fit(to.node.Name)
 		if verdict.Refused != "" {
 			continue
 		}
-		c := move(h, i, to.host)
+		c := move(h, i, left, to)
 		c.unknown = verdict.Unknown
 		if all = append(all, c); len(all) == most {
 			break
 		}
 	}
 	return all
+}
+
+// cheapest returns the other hosts on which a member would cost least by their prices, the cheapest first, no more than are asked.
+func (s *search) cheapest(h *host, i int) []*host {
+	type priced struct {
+		*host
+		cost float64
+	}
+	cheaper := func(a, b priced) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.node.Name, b.node.Name))
+	}
+	candidate := h.model.Candidate(h.model.Pods[i])
+	some := make([]priced, 0, asked+1)
+	for _, other := range s.state.nodes {
+		if other == h {
+			continue
+		}
+		p := priced{other, other.price(candidate)}
+		if len(some) == asked && cheaper(p, some[asked-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(some, p, cheaper)
+		some = slices.Insert(some, at, p)
+		some = some[:min(len(some), asked)]
+	}
+	hosts := make([]*host, len(some))
+	for k := range some {
+		hosts[k] = some[k].host
+	}
+	return hosts
 }

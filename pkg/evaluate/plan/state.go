@@ -3,6 +3,7 @@ package plan
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -64,6 +65,7 @@ type host struct {
 	idle float64
 
 	// exact and rough are how the pods fare by the model, and by estimates of it in a small part of the time; nil until they are asked for.
+	working      sync.Mutex // on these
 	exact, rough *outcome
 	prediction   *contention.Prediction // of exact
 	prices       *price.Prices
@@ -121,6 +123,8 @@ func (h *host) worth() float64 {
 
 // solve works out how the pods fare by the model.
 func (h *host) solve() (err error) {
+	h.working.Lock()
+	defer h.working.Unlock()
 	if h.exact != nil {
 		return nil
 	}
@@ -146,6 +150,8 @@ func (h *host) solve() (err error) {
 
 // estimate works out about how the pods fare.
 func (h *host) estimate() (err error) {
+	h.working.Lock()
+	defer h.working.Unlock()
 	if h.rough != nil {
 		return nil
 	}
@@ -223,10 +229,10 @@ func (h *host) changed(i int, model *node.Node) *host {
 	return other
 }
 
-// price returns what a pod would cost on the host.
-func (h *host) price(pod node.Pod) float64 {
+// price returns what a candidate would cost on the host.
+func (h *host) price(candidate *price.Candidate) float64 {
 	if h.prices == nil {
 		h.prices = h.model.Prices()
 	}
-	return h.model.Cost(h.prices, pod)
+	return node.Cost(h.prices, candidate)
 }

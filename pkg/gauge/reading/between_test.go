@@ -247,15 +247,18 @@ func TestThreadsThatAreActiveAlikeAreCounted(t *testing.T) {
 func TestAContainerThatItsLimitHoldsBackIsRatedByItself(t *testing.T) {
 	t.Parallel()
 	state := func(run, wait, held time.Duration, periods, throttled int64) reading.Pod {
-		proxy, app := group("proxy", old(7, run, wait)), group("app", old(8, 4*run, 0))
-		proxy.Held, proxy.Periods, proxy.ThrottledPeriods = held, periods, throttled
+		proxy, app := group("proxy", slept(old(7, run, wait), int64(run/(20*ms)))), group("app", old(8, 4*run, 0))
+		proxy.Held, proxy.Periods, proxy.ThrottledPeriods, proxy.QuotaBurst = held, periods, throttled, 30*ms
 		app.Held = 0
 		return reading.Pod{UID: "a", Usage: unknown, Throttled: unknown, Pressure: unknown, Groups: []reading.Group{app, proxy}}
 	}
 	got := compared(t, state(second, 0, 0, 10, 5), state(2*second, 8*second, 8*second, 110, 85))
 	diff(t, []usage.Container{
 		{ID: "app", Times: usage.Times{Run: 4}},
-		{ID: "proxy", Times: usage.Times{Run: 1, Throttled: 8}, Threads: 1, CPULoading: 0.5, Periods: 100, ThrottledPeriods: 80},
+		{
+			ID: "proxy", Times: usage.Times{Run: 1, Throttled: 8}, Threads: 1, Dilation: 5, CPULoading: 0.5, BurstSeconds: 0.02,
+			Periods: 100, ThrottledPeriods: 80, QuotaBurstSeconds: 0.03,
+		},
 	}, got.Containers)
 	anew := compared(t, state(second, 0, 0, 10, 5), state(2*second, 8*second, 8*second, 4, 3)).Containers[1]
 	if anew.Periods != 4 || anew.ThrottledPeriods != 3 {

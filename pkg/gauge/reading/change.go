@@ -33,6 +33,7 @@ type change struct {
 	held, used float64
 	// periods and throttledPeriods are those of its quota.
 	periods, throttledPeriods int64
+	quotaBurst                time.Duration
 	// within reports whether held is without the limits around the group.
 	within bool
 }
@@ -67,10 +68,12 @@ func (c *change) times(seconds float64) (times usage.Times, left float64) {
 // container returns the usage of the container of the group, given its times. The kind of its tasks matters where a limit held
 // them back, and is unknown where many of them came and went.
 func (c *change) container(times usage.Times) usage.Container {
-	container := usage.Container{ID: c.id, Times: times, Periods: c.periods, ThrottledPeriods: c.throttledPeriods}
+	container := usage.Container{
+		ID: c.id, Times: times, Periods: c.periods, ThrottledPeriods: c.throttledPeriods, QuotaBurstSeconds: c.quotaBurst.Seconds(),
+	}
 	if times.Throttled > 0 && times.Unseen < unseenMatters*times.Run {
 		r := rated(c.items)
-		container.Threads, container.CPULoading = r.threads, r.cpu
+		container.Threads, container.Dilation, container.CPULoading, container.BurstSeconds = r.threads, r.dilation, r.cpu, r.burst
 	}
 	return container
 }
@@ -85,7 +88,7 @@ func (c *comparison) groups(before, after *Pod) (groups []change, gone []*Task) 
 				earlier = &before.Groups[j]
 			}
 		}
-		next := change{id: group.ID, held: grown(earlier.Held, group.Held), used: c.used(earlier.Usage, group.Usage)}
+		next := change{id: group.ID, held: grown(earlier.Held, group.Held), used: c.used(earlier.Usage, group.Usage), quotaBurst: group.QuotaBurst}
 		next.periods = counted(earlier.Periods, group.Periods)
 		next.throttledPeriods = min(next.periods, counted(earlier.ThrottledPeriods, group.ThrottledPeriods))
 		if group.Held == Unknown {

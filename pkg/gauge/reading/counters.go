@@ -96,6 +96,22 @@ func (r *Reader) held(path string) (held time.Duration, err error) {
 	return a.throttled, err
 }
 
+// quotaBurst returns how much of what earlier periods left over a control group may use besides its quota.
+func (r *Reader) quotaBurst(path string) (burst time.Duration, err error) {
+	file := "cpu.max.burst"
+	if r.trees.version1 {
+		file = "cpu.cfs_burst_us"
+	}
+	err = r.parse(filepath.Join(r.trees.limits, path, file), func(text []byte) (err error) {
+		burst, err = micros(text)
+		return err
+	})
+	if absent(err) {
+		return 0, nil
+	}
+	return burst, err
+}
+
 // stall returns for how long a control group was stalled, if it is polled.
 func (r *Reader) stall(path string) (*Stall, error) {
 	if r.trees.pressure == "" {

@@ -179,6 +179,16 @@ func cpuacctUsage(text []byte) (time.Duration, error) {
 	return used, nil
 }
 
+// micros parses a file that holds a time in microseconds.
+func micros(text []byte) (time.Duration, error) {
+	first, _ := nextLine(text)
+	time, ok := duration(first, time.Microsecond)
+	if !ok {
+		return 0, wrong(1, "%q is not a time in microseconds", first)
+	}
+	return time, nil
+}
+
 // pressure returns for how long some task waited, and for how long all did, by a file of the pressure stall information. The
 // latter is [Unknown] on Linux before 5.13.
 func pressure(text []byte) (some, full time.Duration, err error) {

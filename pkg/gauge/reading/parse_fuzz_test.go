@@ -130,6 +130,15 @@ func FuzzUsage(f *testing.F) {
 	})
 }
 
+func FuzzMicros(f *testing.F) {
+	f.Add([]byte("30000\n"))
+	f.Add([]byte("9223372036854775807\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		burst, err := micros(text)
+		return []time.Duration{burst}, err
+	})
+}
+
 func FuzzIDs(f *testing.F) {
 	f.Add([]byte("1\n22\n333\n"))
 	f.Add([]byte("1\n0\n"))

@@ -72,6 +72,11 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 			return err
 		}
 		group.Usage, group.Periods, group.ThrottledPeriods = a.used, a.periods, a.throttledPeriods
+		if a.periods > 0 {
+			if group.QuotaBurst, err = r.quotaBurst(below); err != nil {
+				return err
+			}
+		}
 		if group.Processors, err = r.allowed(below); err != nil {
 			return err
 		}
@@ -167,6 +172,7 @@ func mergedGroups(groups []Group) []Group {
 			one := &kept[n-1]
 			one.Usage, one.Throttled, one.Held = sum(one.Usage, g.Usage), sum(one.Throttled, g.Throttled), sum(one.Held, g.Held)
 			one.Periods, one.ThrottledPeriods = one.Periods+g.Periods, one.ThrottledPeriods+g.ThrottledPeriods
+			one.QuotaBurst = max(one.QuotaBurst, g.QuotaBurst)
 			one.Tasks = append(one.Tasks, g.Tasks...)
 			continue
 		}

@@ -43,6 +43,7 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 	n.write(pod+"cri-containerd-abc.scope/cgroup.threads", "11\n12\n404\n")
 	n.write(pod+"cri-containerd-abc.scope/cpuset.cpus.effective", "0-1\n")
 	n.write(pod+"cri-containerd-abc.scope/cpu.stat", "usage_usec 4000000\nnr_periods 9\nnr_throttled 7\nthrottled_usec 100\n")
+	n.write(pod+"cri-containerd-abc.scope/cpu.max.burst", "30000\n")
 	n.write(pod+"cri-containerd-abc.scope/cpu.stat.local", "throttled_usec 200\n")
 	n.write(pod+"cri-containerd-abc.scope/init/cgroup.threads", "13\n")
 	n.write(pod+"cri-containerd-abc.scope/init/cpu.stat", "usage_usec 3000000\nnr_periods 3\nnr_throttled 2\nthrottled_usec 10\n")
@@ -57,7 +58,7 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 		Pods: []reading.Pod{{
 			UID: uid, Path: strings.Trim(strings.TrimPrefix(pod, "cgroup"), "/"), Usage: 5 * time.Second, Throttled: 700 * time.Millisecond, Pressure: 1234 * time.Microsecond,
 			Groups: []reading.Group{{
-				ID: "abc", Path: strings.TrimPrefix(pod, "cgroup/") + "cri-containerd-abc.scope", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond, Periods: 9, ThrottledPeriods: 7, Processors: "0-1",
+				ID: "abc", Path: strings.TrimPrefix(pod, "cgroup/") + "cri-containerd-abc.scope", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond, Periods: 9, ThrottledPeriods: 7, QuotaBurst: 30 * time.Millisecond, Processors: "0-1",
 				Tasks: []reading.Task{thread(11, 1000, 2000, 3), thread(12, 0, 0, 0), thread(13, 5, 6, 7)},
 			}},
 		}},
@@ -99,6 +100,7 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 	n.write("cgroup/cpuacct"+pod+"cpuacct.usage", "88\n")
 	n.write("cgroup/cpu"+pod+"abc/tasks", "11\n")
 	n.write("cgroup/cpu"+pod+"abc/cpu.stat", "nr_periods 5\nnr_throttled 4\nthrottled_time 66\n")
+	n.write("cgroup/cpu"+pod+"abc/cpu.cfs_burst_us", "5\n")
 	n.write("cgroup/cpuacct"+pod+"abc/cpuacct.usage", "55\n")
 	n.write("cgroup/cpuset"+pod+"abc/cpuset.effective_cpus", "1\n")
 	n.write("cgroup/cpu"+pod+"crio-conmon-abc/tasks", "12\n")
@@ -114,7 +116,7 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 			UID: uid, Path: strings.Trim(pod, "/"), Usage: 88, Throttled: 77, Pressure: 3 * time.Microsecond,
 			Groups: []reading.Group{
 				{Usage: reading.Unknown, Throttled: reading.Unknown, Held: reading.Unknown, Tasks: []reading.Task{thread(12, 4, 5, 6)}},
-				{ID: "abc", Path: strings.Trim(pod, "/") + "/abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Periods: 5, ThrottledPeriods: 4, Processors: "1", Tasks: []reading.Task{thread(11, 1, 2, 3)}},
+				{ID: "abc", Path: strings.Trim(pod, "/") + "/abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Periods: 5, ThrottledPeriods: 4, QuotaBurst: 5 * time.Microsecond, Processors: "1", Tasks: []reading.Task{thread(11, 1, 2, 3)}},
 			},
 		}},
 	}
@@ -291,12 +293,16 @@ func TestWhatCannotBeReadIsNamedByFileAndLine(t *testing.T) {
 		"proc/11/stat:2: ":      func(n node) { n.write("proc/11/stat", "11 (a\nb) S 1\n") },
 		"proc/11/schedstat: is not there: want a kernel with CONFIG_SCHED_INFO": func(n node) { n.remove("proc/11/schedstat") },
 		"proc/11/sched:1: has no line that begins":                              func(n node) { n.write("proc/11/sched", "nr_voluntary_switches\n") },
-		"proc/11/sched:2: ":                          func(n node) { n.write("proc/11/sched", "a\nnr_voluntary_switches : -1\n") },
-		"proc/stat:1: column 4":                      func(n node) { n.write("proc/stat", "cpu 1 2 x\ncpu0 1\n") },
-		"proc/uptime:1: ":                            func(n node) { n.write("proc/uptime", "soon\n") },
-		"abc/cgroup.threads:2: \"x\"":                func(n node) { n.write("cgroup/kubepods/pod1/abc/cgroup.threads", "11\nx\n") },
-		"abc/cgroup.threads:1: a task has no id":     func(n node) { n.write("cgroup/kubepods/pod1/abc/cgroup.threads", "0\n") },
-		"abc/cpu.stat:2: \"usage_usec -1\"":          func(n node) { n.write("cgroup/kubepods/pod1/abc/cpu.stat", "user_usec 1\nusage_usec -1\n") },
+		"proc/11/sched:2: ":                      func(n node) { n.write("proc/11/sched", "a\nnr_voluntary_switches : -1\n") },
+		"proc/stat:1: column 4":                  func(n node) { n.write("proc/stat", "cpu 1 2 x\ncpu0 1\n") },
+		"proc/uptime:1: ":                        func(n node) { n.write("proc/uptime", "soon\n") },
+		"abc/cgroup.threads:2: \"x\"":            func(n node) { n.write("cgroup/kubepods/pod1/abc/cgroup.threads", "11\nx\n") },
+		"abc/cgroup.threads:1: a task has no id": func(n node) { n.write("cgroup/kubepods/pod1/abc/cgroup.threads", "0\n") },
+		"abc/cpu.stat:2: \"usage_usec -1\"":      func(n node) { n.write("cgroup/kubepods/pod1/abc/cpu.stat", "user_usec 1\nusage_usec -1\n") },
+		"abc/cpu.max.burst:1: \"max\" is not a time in microseconds": func(n node) {
+			n.write("cgroup/kubepods/pod1/abc/cpu.stat", "nr_periods 1\n")
+			n.write("cgroup/kubepods/pod1/abc/cpu.max.burst", "max\n")
+		},
 		"pod1/cpu.pressure:1: ":                      func(n node) { n.write("cgroup/kubepods/pod1/cpu.pressure", "some avg10=0\n") },
 		"cgroup: has no directory named kubepods":    func(n node) { n.remove("cgroup/kubepods") },
 		"cgroup: has neither cgroup.controllers nor": func(n node) { n.remove("cgroup/cgroup.controllers") },

@@ -56,6 +56,9 @@ type Group struct {
 	// Periods is how many periods of its quota a container had something to run in, and ThrottledPeriods in how many of them
 	// the quota was spent; both are 0 without a quota.
 	Periods, ThrottledPeriods int64
+	// QuotaBurst is how much processor time that earlier periods left over a container may use besides its quota; 0 without a
+	// quota, or where the kernel has no such thing, which Linux has since 5.14.
+	QuotaBurst time.Duration
 	// Stall is nil where it was not polled: see [Stalls].
 	Stall *Stall
 	// Processors is the list of the processors that a container may run on, such as 0-3,8; empty where it is not known.

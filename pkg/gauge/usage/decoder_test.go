@@ -74,6 +74,9 @@ func anyReport(t *rapid.T) usage.Report {
 					periods := rapid.Int64Range(0, 100).Draw(t, "periods")
 					p.Containers[0].Threads, p.Containers[0].CPULoading = rapid.Float64Range(1, 99).Draw(t, "threads"), cpu
 					p.Containers[0].Periods, p.Containers[0].ThrottledPeriods = periods, periods/2
+					p.Containers[0].Dilation = rapid.Float64Range(1, 99).Draw(t, "container's dilation")
+					p.Containers[0].BurstSeconds = rapid.Float64Range(0, 99).Draw(t, "container's burst")
+					p.Containers[0].QuotaBurstSeconds = rapid.Float64Range(0, 99).Draw(t, "quota's burst")
 				}
 			}
 			v.Pods = append(v.Pods, p)

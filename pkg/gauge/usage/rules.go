@@ -205,8 +205,14 @@ func (c *Container) validate() error {
 	switch {
 	case c.Threads != 0 && (!(c.Threads >= 1) || math.IsInf(c.Threads, 0)):
 		return fmt.Errorf("threads: %v is not at least 1 and finite", c.Threads)
+	case c.Dilation != 0 && !(c.Dilation >= 1 && c.Dilation <= maxAmount):
+		return fmt.Errorf("dilation: %v is not from 1 to %v", c.Dilation, maxAmount)
 	case !(c.CPULoading >= 0 && c.CPULoading <= 1+rounding):
 		return fmt.Errorf("cpuLoading: %v is not from 0 to 1", c.CPULoading)
+	case !(c.BurstSeconds >= 0 && c.BurstSeconds <= maxLifetime):
+		return fmt.Errorf("burstSeconds: %v is not from 0 to %v", c.BurstSeconds, maxLifetime)
+	case !(c.QuotaBurstSeconds >= 0 && c.QuotaBurstSeconds <= maxLifetime):
+		return fmt.Errorf("quotaBurstSeconds: %v is not from 0 to %v", c.QuotaBurstSeconds, maxLifetime)
 	case c.Periods < 0:
 		return fmt.Errorf("periods: %d is less than 0", c.Periods)
 	case c.ThrottledPeriods < 0 || c.ThrottledPeriods > c.Periods:

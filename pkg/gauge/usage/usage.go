@@ -76,14 +76,19 @@ type Container struct {
 	// ID is that of the container runtime, without the scheme of the API.
 	ID string `json:"id"`
 	Times
-	// Threads and CPULoading are as of a [Pod], of a container that a limit held back: absent of others, where the tasks came
-	// and went, and from gauges before version 0.4.
-	Threads    float64 `json:"threads,omitempty"`
-	CPULoading float64 `json:"cpuLoading,omitempty"`
+	// Threads, Dilation, CPULoading and BurstSeconds are as of a [Pod], of a container that a limit held back: absent of others, where
+	// the tasks came and went, and from gauges before version 0.4.
+	Threads      float64 `json:"threads,omitempty"`
+	Dilation     float64 `json:"dilation,omitempty"`
+	CPULoading   float64 `json:"cpuLoading,omitempty"`
+	BurstSeconds float64 `json:"burstSeconds,omitempty"`
 	// Periods is for how many periods of its CPU quota the container had something to run, and ThrottledPeriods in how many of
 	// them the quota was spent. Both are absent without a limit, and from gauges before version 0.4.
 	Periods          int64 `json:"periods,omitempty"`
 	ThrottledPeriods int64 `json:"throttledPeriods,omitempty"`
+	// QuotaBurstSeconds is how much processor time that earlier periods left over the container may use besides its quota, by
+	// cpu.max.burst or cpu.cfs_burst_us: absent where there is none.
+	QuotaBurstSeconds float64 `json:"quotaBurstSeconds,omitempty"`
 }
 
 // Times are sums over tasks, in seconds.

@@ -26,21 +26,3 @@ func (l Load) Fitted(limit, stretch float64) Load {
 	}
 	return l
 }
-
-// LimitFor returns about the smallest limit, in processors, that stretches the load by no more than stretch, above 1. A
-// processor for each thread is always enough.
-func (l Load) LimitFor(stretch float64) float64 {
-	low, high := l.uses()/stretch, l.threads()
-	if low == 0 {
-		return high
-	}
-	for range steps {
-		limit := math.Sqrt(low * high)
-		if l.Stretch(limit) > stretch {
-			low = limit
-		} else {
-			high = limit
-		}
-	}
-	return high
-}
