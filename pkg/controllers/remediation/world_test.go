@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -99,19 +98,13 @@ func (w *world) write(do func() error) error {
 	return err
 }
 
-// scheme is that of all worlds.
-var scheme = sync.OnceValues(func() (*runtime.Scheme, error) {
-	s := runtime.NewScheme()
-	return s, errors.Join(
-		corev1.AddToScheme(s), policyv1.AddToScheme(s), batchv1.AddToScheme(s), autoscalingv2.AddToScheme(s), v1alpha1.AddToScheme(s),
-	)
-})
-
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
-	scheme, err := scheme()
-	if err != nil {
-		t.Fatal(err)
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, policyv1.AddToScheme, batchv1.AddToScheme, autoscalingv2.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w := &world{ctx: t.Context, clock: testingclock.NewFakePassiveClock(noon), kubelet: follows, controllers: (*world).replace}
 	w.Client = fake.NewClientBuilder().WithScheme(scheme).
