@@ -11,6 +11,7 @@
 //   - shares: which response times do the shares of a ShareTree, or of a node, come with?
 //   - explanation: why is a pod where it is, and how does it fare there?
 //   - findings: which pods are slowed down now, by what, and what helps?
+//   - plan: which changes help all slowed pods together?
 //   - disruption: may a pod be evicted or resized, and what does that cost?
 //   - kubectl: which commands carry out a change of a pod?
 //   - observations: does a profile still say what its pods are like?
@@ -18,5 +19,5 @@
 //   - remediations: which policy does a pod belong to, may its change be started, and what has a policy come to?
 //   - savings: how much do the pods of a cluster slow each other down, and how much of that would be saved?
 //
-// The packages manifest, workloads and condition hold what several of them need.
+// The packages manifest, observed, workloads and condition hold what several of them need.
 package evaluate

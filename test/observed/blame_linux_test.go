@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"loadline.dev/loadline/pkg/evaluate/observed"
-	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/reading"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )

@@ -16,8 +16,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/test/oracle/runqueue"
 )
 
