@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/calibration"
@@ -38,6 +39,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/remediation"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
@@ -65,6 +67,7 @@ type options struct {
 	gaugeNamespace          string
 	gaugeTokenFile          string
 	observedProfiles        string
+	remediation             bool
 	usageAddress            string
 	logs                    *logsapi.LoggingConfiguration
 }
@@ -101,7 +104,13 @@ keeps the status of
   NodeProfile       the same for nodes
   TraceReplay       how far it is, and what was found of each policy
   PoolPlan          how many servers each pool needs, and what was done about it
-  ShareTree         which response times its shares give`,
+  ShareTree         which response times its shares give
+
+With --remediation it carries out the changes that RemediationPolicies let it make, and
+keeps the status of
+
+  RemediationPolicy  how many changes were made, and what they won
+  Remediation        how far a change of a pod is, and what it won`,
 		Example: `  # In a cluster
   loadline-manager --leader-elect
 
@@ -146,6 +155,7 @@ keeps the status of
 	flags.StringVar(&o.gaugeTokenFile, "gauge-token-file", observation.TokenFile, "File with the token to show to gauges, for the audience "+usage.Audience+".")
 	flags.StringVar(&o.usageAddress, "usage-bind-address", ":"+usage.Port, "Address to serve what was collected from gauges on, to those who may read gauges, or 0 for none. Without --gauges it is not served.")
 	flags.StringVar(&o.observedProfiles, "observed-profiles", v1alpha1.ModeOff, "Whether workloads without a WorkloadProfile are given one that follows what gauges observe, in namespaces without the label "+v1alpha1.ObservedProfilesLabel+": off, advise (the profile shows a vector that the scheduler does not use) or apply (the scheduler uses it).")
+	flags.BoolVar(&o.remediation, "remediation", false, "Carry out RemediationPolicies: resize and evict pods as they allow. That takes the rights of the ClusterRole loadline-manager-remediator.")
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
@@ -321,7 +331,12 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}
-	if err := conditions.SetupWithManager(mgr); err != nil {
+	if o.remediation {
+		if err := addRemediation(mgr, recorder); err != nil {
+			return err
+		}
+	}
+	if err := conditions.SetupWithManager(mgr, o.remediation); err != nil {
 		return fmt.Errorf("setting up the metric of conditions: %w", err)
 	}
 	return nil
@@ -342,6 +357,20 @@ func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, 
 	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: nodes, Writers: writers}
 	if err := measurements.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the measurement controller: %w", err)
+	}
+	return nil
+}
+
+// addRemediation adds the controllers of Remediations and their policies.
+func addRemediation(mgr ctrl.Manager, recorder events.EventRecorder) error {
+	counted := remediation.NewMetrics(metrics.Registry)
+	changes := &remediation.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Namespace: ownNamespace(), Metrics: counted}
+	if err := changes.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the Remediation controller: %w", err)
+	}
+	policies := &remediation.PolicyReconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Namespace: ownNamespace(), Metrics: counted}
+	if err := policies.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the RemediationPolicy controller: %w", err)
 	}
 	return nil
 }

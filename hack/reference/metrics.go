@@ -27,6 +27,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
+	"loadline.dev/loadline/pkg/controllers/remediation"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	gaugemetrics "loadline.dev/loadline/pkg/gauge/metrics"
 	"loadline.dev/loadline/pkg/gauge/server"
@@ -53,6 +54,7 @@ var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
 	measurement.NewMetrics(metrics.Registry)
 	observation.NewMetrics(metrics.Registry)
 	poolplan.NewMetrics(metrics.Registry)
+	remediation.NewMetrics(metrics.Registry)
 	tracereplay.NewMetrics(metrics.Registry)
 	return registered(metrics.Registry)
 })

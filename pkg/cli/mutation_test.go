@@ -39,6 +39,8 @@ var oddKinds = [][2]string{
 	{"loadline.dev/v1alpha1", "WorkloadProfile"},
 	{"loadline.dev/v1alpha1", "NodeProfile"},
 	{"loadline.dev/v1alpha1", "PoolPlan"},
+	{"loadline.dev/v1alpha1", "Remediation"},
+	{"loadline.dev/v1alpha1", "RemediationPolicy"},
 	{"loadline.dev/v1alpha1", "ShareTree"},
 	{"loadline.dev/v1alpha1", "TraceReplay"},
 	{"loadline.dev/v1alpha1", "TraceReplays"},

@@ -16,6 +16,7 @@
 //   - kubectl: which commands carry out a change of a pod?
 //   - observations: does a profile still say what its pods are like?
 //   - installation: how well does Loadline work in a cluster?
+//   - remediations: which policy does a pod belong to, may its change be started, and what has a policy come to?
 //   - savings: how much do the pods of a cluster slow each other down, and how much of that would be saved?
 //
 // The packages manifest, observed, workloads and condition hold what several of them need.

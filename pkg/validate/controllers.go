@@ -21,6 +21,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/evaluate/profiles"
+	"loadline.dev/loadline/pkg/evaluate/remediations"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/profile"
@@ -38,6 +39,7 @@ func (c *checker) askControllers(ctx context.Context) error {
 	}
 	w.nodeProfiles()
 	w.workloadProfiles()
+	w.remediationPolicies()
 	for _, step := range []func(context.Context){w.shareTrees, w.poolPlans, w.traceReplays} {
 		if step(ctx); ctx.Err() != nil {
 			return ctx.Err()
@@ -56,6 +58,7 @@ type world struct {
 	trees     []v1alpha1.ShareTree
 	plans     []v1alpha1.PoolPlan
 	replays   []v1alpha1.TraceReplay
+	policies  []v1alpha1.RemediationPolicy
 	// from are the objects of the files, by name.
 	from map[ObjectName]*object
 	// defaults are what profiles may ask for where the operator does not say.
@@ -102,6 +105,8 @@ func (w *world) add(o *object) error {
 		w.plans, err = appendTyped(w, w.plans, o)
 	case "TraceReplay":
 		w.replays, err = appendTyped(w, w.replays, o)
+	case "RemediationPolicy":
+		w.policies, err = appendTyped(w, w.policies, o)
 	}
 	return err
 }
@@ -410,6 +415,24 @@ func (w *world) shareTrees(ctx context.Context) {
 		}
 		if left := shares.Absence(p, answers[p.Spec.FairShare.Tree], reasons[p.Spec.FairShare.Tree]); left != nil {
 			w.report(o, left)
+		}
+	}
+}
+
+// remediationPolicies checks what policies choose, and whether they let anything be changed.
+func (w *world) remediationPolicies() {
+	for i := range w.policies {
+		o := w.about("RemediationPolicy", &w.policies[i])
+		if o == nil {
+			continue
+		}
+		policy, errs := remediations.Compile(&w.policies[i])
+		if len(errs) > 0 {
+			w.report(o, errs.ToAggregate())
+			continue
+		}
+		if name := policy.Exhausted(); name != "" && policy.Changes() {
+			o.add(path{"spec", "budget", name}, Warning, "0: no change is ever started")
 		}
 	}
 }

@@ -116,7 +116,7 @@ func TestTextsThatAreNoManifests(t *testing.T) {
 		"a: [1, {":          "a.yaml:1: is not YAML: did not find expected node content",
 		"a: .nan\nb: -.inf": "a.yaml:1: a: .nan is no number that the API takes: write a finite one\na.yaml:2: b: -.inf is no number that the API takes: write a finite one",
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n":           "",
-		"apiVersion: loadline.dev/v1alpha1\nkind: workloadprofile\n": "a.yaml:2: workloadprofile: kind: loadline.dev/v1alpha1 has no kind workloadprofile, only NodeProfile, PoolPlan, ShareTree, TraceReplay, WorkloadProfile: write kind: WorkloadProfile",
+		"apiVersion: loadline.dev/v1alpha1\nkind: workloadprofile\n": "a.yaml:2: workloadprofile: kind: loadline.dev/v1alpha1 has no kind workloadprofile, only NodeProfile, PoolPlan, Remediation, RemediationPolicy, ShareTree, TraceReplay, WorkloadProfile: write kind: WorkloadProfile",
 		"apiVersion: loadline.dev/v1\nkind: PoolPlan\n":              "a.yaml:1: PoolPlan: apiVersion: PoolPlan is a kind of loadline.dev/v1alpha1, and not of loadline.dev/v1: write apiVersion: loadline.dev/v1alpha1",
 	} {
 		got := strings.Join(check(t, text), "\n")

@@ -192,7 +192,7 @@ func (s *server) helm(t *testing.T, args ...string) string {
 // as everything lists them.
 func definitions() []string {
 	all := []string{"APIService  v1alpha1.loadline.dev"}
-	for _, plural := range []string{"nodeprofiles", "poolplans", "sharetrees", "tracereplays", "workloadprofiles"} {
+	for _, plural := range []string{"nodeprofiles", "poolplans", "remediationpolicies", "remediations", "sharetrees", "tracereplays", "workloadprofiles"} {
 		all = append(all, "CustomResourceDefinition  "+plural+".loadline.dev")
 	}
 	return all
@@ -257,7 +257,7 @@ func TestThePackedChartIsWhatItShouldBe(t *testing.T) {
 	}
 	out, err := runHelm(t, "template", "loadline", packed, "--kube-version", "1.36.3")
 	must(t, err)
-	same(t, "the definitions of the packed chart", len(names(objects(t, out), "CustomResourceDefinition")), 5)
+	same(t, "the definitions of the packed chart", len(names(objects(t, out), "CustomResourceDefinition")), 7)
 }
 
 func TestAnInstallationWhoseGaugesCouldNotRunSaysWhy(t *testing.T) {

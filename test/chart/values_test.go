@@ -100,14 +100,14 @@ func TestWithoutLeaderElectionThereIsNeverMoreThanOne(t *testing.T) {
 
 func TestResourceDefinitionsAreKeptUnlessOneSaysOtherwise(t *testing.T) {
 	t.Parallel()
-	five := []string{"nodeprofiles.loadline.dev", "poolplans.loadline.dev", "sharetrees.loadline.dev", "tracereplays.loadline.dev", "workloadprofiles.loadline.dev"}
+	seven := []string{"nodeprofiles.loadline.dev", "poolplans.loadline.dev", "remediationpolicies.loadline.dev", "remediations.loadline.dev", "sharetrees.loadline.dev", "tracereplays.loadline.dev", "workloadprofiles.loadline.dev"}
 	tests := map[string]struct {
 		values string
 		want   []string
 		policy string
 	}{
-		"by default":                {"", five, "keep"},
-		"when they are not kept":    {"crds: {keep: false}", five, ""},
+		"by default":                {"", seven, "keep"},
+		"when they are not kept":    {"crds: {keep: false}", seven, ""},
 		"when others have them":     {"crds: {enabled: false}", []string{}, ""},
 		"when others have them too": {"crds: {enabled: false, keep: false}", []string{}, ""},
 	}
@@ -285,7 +285,7 @@ func TestRolesForUsersAreAggregatedUnlessOneSaysOtherwise(t *testing.T) {
 	t.Parallel()
 	const view, edit = "rbac.authorization.k8s.io/aggregate-to-view", "rbac.authorization.k8s.io/aggregate-to-edit"
 	all := render(t, "")
-	for kind, namespaced := range map[string]bool{"nodeprofile": false, "poolplan": false, "sharetree": false, "tracereplay": true, "workloadprofile": true} {
+	for kind, namespaced := range map[string]bool{"nodeprofile": false, "poolplan": false, "sharetree": false, "remediationpolicy": false, "remediation": true, "tracereplay": true, "workloadprofile": true} {
 		same(t, "whether viewers see "+kind, get(t, all, "ClusterRole", "loadline-"+kind+"-viewer").GetLabels()[view], "true")
 		want := ""
 		if namespaced {
@@ -304,6 +304,36 @@ func TestRolesForUsersAreAggregatedUnlessOneSaysOtherwise(t *testing.T) {
 		if strings.HasSuffix(o.GetAPIVersion(), rbacv1.GroupName+"/v1") {
 			t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
 		}
+	}
+}
+
+// The rights to resize and evict pods, and the flag that takes them.
+func TestTheManagerChangesPodsOnlyWhereItIsToldTo(t *testing.T) {
+	t.Parallel()
+	for values, enabled := range map[string]bool{"": false, "manager: {remediation: {enabled: true}}": true} {
+		all := render(t, values)
+		var changes []string
+		for _, o := range all {
+			if o.GetKind() != "ClusterRole" || o.GetName() == "loadline-remediation-editor" {
+				continue
+			}
+			text, err := o.MarshalJSON()
+			must(t, err)
+			for _, right := range []string{"pods/resize", "pods/eviction", "remediations/status"} {
+				if strings.Contains(string(text), `"`+right+`"`) && strings.Contains(o.GetName(), "manager") {
+					changes = append(changes, o.GetName()+" "+right)
+				}
+			}
+		}
+		want := []string(nil)
+		if enabled {
+			want = []string{"loadline-manager-remediator pods/resize", "loadline-manager-remediator pods/eviction", "loadline-manager-remediator remediations/status"}
+		}
+		slices.Sort(changes)
+		slices.Sort(want)
+		same(t, "the rights", changes, want)
+		same(t, "whether the role is bound", slices.Contains(names(all, "ClusterRoleBinding"), "loadline-manager-remediator"), enabled)
+		same(t, "whether the flag is set", slices.Contains(container(t, all, manager).Args, "--remediation"), enabled)
 	}
 }
 
@@ -328,7 +358,7 @@ func TestTheManagerScalesWhereItMay(t *testing.T) {
 func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 	t.Parallel()
 	const pools = "pool-placement.loadline.dev"
-	all := []string{"calibration.loadline.dev", "job-labels.loadline.dev", "limits.loadline.dev", "measurement.loadline.dev", "pod-labels.loadline.dev", "replay.loadline.dev"}
+	all := []string{"calibration.loadline.dev", "job-labels.loadline.dev", "limits.loadline.dev", "measurement.loadline.dev", "pod-labels.loadline.dev", "remediation.loadline.dev", "replay.loadline.dev"}
 	tests := map[string]struct {
 		values   string
 		flags    []string
@@ -337,9 +367,9 @@ func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 	}{
 		"by default":                           {validate: all, mutate: []string{pools}},
 		"where Kubernetes is older":            {flags: []string{"--kube-version", "1.35.2"}, validate: all, mutate: []string{}},
-		"when anyone may have traces replayed": {values: "admission: {replay: false}", validate: all[:5], mutate: []string{pools}},
-		"when they are not asked for":          {values: "admission: {measurement: false, limits: false, replay: false, labels: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
-		"when limits are all":                  {values: "admission: {measurement: false, replay: false, labels: false, poolPlacement: false}", validate: []string{"limits.loadline.dev"}, mutate: []string{}},
+		"when anyone may have traces replayed": {values: "admission: {replay: false}", validate: all[:6], mutate: []string{pools}},
+		"when they are not asked for":          {values: "admission: {measurement: false, limits: false, replay: false, remediation: false, labels: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
+		"when limits are all":                  {values: "admission: {measurement: false, replay: false, remediation: false, labels: false, poolPlacement: false}", validate: []string{"limits.loadline.dev"}, mutate: []string{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -42,11 +42,13 @@ func TestNumbersAndListsOfEveryKindReachTheirExtremes(t *testing.T) {
 		among     []string // extremes that are tried
 		unreached []string // fields of which no extreme is admitted alone in the object with every field
 	}{
-		"NodeProfile":     {among: []string{"spec.resources[].servers = 16384", "spec.devices = 4 items", "spec.devices[].replicas = 1024"}, unreached: []string{"spec.selector.matchExpressions[].values"}},
-		"PoolPlan":        {among: []string{"spec.classes[0].service.meanMillis = 1000000000000", "spec.classes[].sla.probability = 0.999999999"}, unreached: []string{"spec.classes", "spec.pools", "spec.pools[].classes"}},
-		"ShareTree":       {among: []string{"spec.processors = 4096", "spec.workloads = 512 items", "spec.workloads[].utilization = 4096", "spec.groups[0].share = 1000000000"}},
-		"TraceReplay":     {among: []string{"spec.arrivals.jobs = 10000000", "spec.nodes[].count = 100000"}, unreached: []string{"spec.policies", "spec.policies[].target"}},
-		"WorkloadProfile": {among: []string{"spec.resources[].threads = 1024", "spec.selector.matchExpressions = 8 items"}, unreached: []string{"spec.measurement.nodes.matchExpressions[].values", "spec.resources", "spec.resources[].demandMillis", "spec.selector.matchExpressions[].values"}},
+		"NodeProfile":       {among: []string{"spec.resources[].servers = 16384", "spec.devices = 4 items", "spec.devices[].replicas = 1024"}, unreached: []string{"spec.selector.matchExpressions[].values"}},
+		"PoolPlan":          {among: []string{"spec.classes[0].service.meanMillis = 1000000000000", "spec.classes[].sla.probability = 0.999999999"}, unreached: []string{"spec.classes", "spec.pools", "spec.pools[].classes"}},
+		"RemediationPolicy": {among: []string{"spec.budget.atOnce = 1000", "spec.history = 1000", "spec.singleReplicas = 256 items", "spec.above = 1000"}, unreached: []string{"spec.namespaceSelector.matchExpressions[].values", "spec.podSelector.matchExpressions[].values"}},
+		"Remediation":       {among: []string{"spec.prediction.pods = 16 items", "spec.change.limit.to = 4096"}},
+		"ShareTree":         {among: []string{"spec.processors = 4096", "spec.workloads = 512 items", "spec.workloads[].utilization = 4096", "spec.groups[0].share = 1000000000"}},
+		"TraceReplay":       {among: []string{"spec.arrivals.jobs = 10000000", "spec.nodes[].count = 100000"}, unreached: []string{"spec.policies", "spec.policies[].target"}},
+		"WorkloadProfile":   {among: []string{"spec.resources[].threads = 1024", "spec.selector.matchExpressions = 8 items"}, unreached: []string{"spec.measurement.nodes.matchExpressions[].values", "spec.resources", "spec.resources[].demandMillis", "spec.selector.matchExpressions[].values"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func comesAndGoes(t *testing.T) {
 
 // kinds are the names of the resource definitions.
 var kinds = []string{
-	"nodeprofiles.loadline.dev", "poolplans.loadline.dev", "sharetrees.loadline.dev", "tracereplays.loadline.dev", "workloadprofiles.loadline.dev",
+	"nodeprofiles.loadline.dev", "poolplans.loadline.dev", "remediationpolicies.loadline.dev", "remediations.loadline.dev", "sharetrees.loadline.dev", "tracereplays.loadline.dev", "workloadprofiles.loadline.dev",
 }
 
 // awaitSettled returns the inventory once a new namespace has all that every
@@ -78,13 +78,14 @@ type keepsake struct {
 // oneOfEach makes an object of each kind.
 func oneOfEach(t *testing.T, namespace string) keepsakes {
 	t.Helper()
-	profile, replay := &v1alpha1.WorkloadProfile{}, &v1alpha1.TraceReplay{}
-	cluster.CreateFrom(t, "testdata/kept-namespaced.yaml", namespace, profile, replay)
-	nodes, plan, tree := &v1alpha1.NodeProfile{}, &v1alpha1.PoolPlan{}, &v1alpha1.ShareTree{}
-	cluster.CreateFrom(t, "testdata/kept.yaml", "", nodes, plan, tree)
+	profile, replay, change := &v1alpha1.WorkloadProfile{}, &v1alpha1.TraceReplay{}, &v1alpha1.Remediation{}
+	cluster.CreateFrom(t, "testdata/kept-namespaced.yaml", namespace, profile, replay, change)
+	nodes, plan, tree, policy := &v1alpha1.NodeProfile{}, &v1alpha1.PoolPlan{}, &v1alpha1.ShareTree{}, &v1alpha1.RemediationPolicy{}
+	cluster.CreateFrom(t, "testdata/kept.yaml", "", nodes, plan, tree, policy)
 	kept := keepsakes{}
 	for kind, object := range map[string]client.Object{
 		"workloadprofiles": profile, "tracereplays": replay, "nodeprofiles": nodes, "poolplans": plan, "sharetrees": tree,
+		"remediationpolicies": policy, "remediations": change,
 	} {
 		name := fmt.Sprintf("%s.%s %s/%s", kind, v1alpha1.GroupVersion.Group, object.GetNamespace(), object.GetName())
 		kept[name] = keepsake{object, object.GetUID(), object.GetGeneration()}

@@ -25,8 +25,8 @@ var (
 
 // The kinds that are of a namespace, and those that the cluster has once.
 var (
-	namespacedKinds = []string{"workloadprofile", "tracereplay"}
-	clusterKinds    = []string{"nodeprofile", "poolplan", "sharetree"}
+	namespacedKinds = []string{"workloadprofile", "tracereplay", "remediation"}
+	clusterKinds    = []string{"nodeprofile", "poolplan", "sharetree", "remediationpolicy"}
 )
 
 // usersHaveTheirRights sees what viewers and editors of each kind may do, and those
@@ -45,7 +45,7 @@ func usersHaveTheirRights(t *testing.T) {
 		may(t, viewer, namespace, objects, reading, true)
 		may(t, viewer, namespace, objects, writing, false)
 		editor := userWith(t, namespace, release+"-"+kind+"-editor", objects)
-		may(t, editor, namespace, objects, slices.Concat(reading, writing), true)
+		may(t, editor, namespace, objects, slices.Concat(reading, writtenBy(kind)), true)
 		may(t, editor, namespace, objects+"/status", writing, false)
 		if namespace != "" {
 			may(t, editor, elsewhere, objects, slices.Concat(reading, writing), false)
@@ -53,8 +53,16 @@ func usersHaveTheirRights(t *testing.T) {
 		may(t, looking, namespace, objects, reading, true)
 		may(t, looking, namespace, objects, writing, false)
 		may(t, editing, namespace, objects, reading, true)
-		may(t, editing, namespace, objects, writing, namespace != "") // the cluster is its admins'
+		may(t, editing, namespace, objects, writtenBy(kind), namespace != "") // the cluster is its admins'
 	}
+}
+
+// writtenBy returns what the editors of a kind may do with its objects: Remediations are made by Loadline.
+func writtenBy(kind string) []string {
+	if kind == "remediation" {
+		return slices.DeleteFunc(slices.Clone(writing), func(verb string) bool { return verb == "create" })
+	}
+	return writing
 }
 
 // userWith returns a user who has a ClusterRole in a namespace, or, where that is "",

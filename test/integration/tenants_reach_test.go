@@ -166,6 +166,7 @@ var (
 	ofTeams = []thing{
 		{"loadline.dev/v1alpha1", "WorkloadProfile", "web"},
 		{"loadline.dev/v1alpha1", "TraceReplay", "week"},
+		{"loadline.dev/v1alpha1", "Remediation", "cart-limit"},
 		{"batch/v1", "Job", "nightly"},
 		{"batch/v1", "CronJob", "nightly"},
 		{"v1", "Pod", "web"},
@@ -174,7 +175,10 @@ var (
 		{"v1", "PersistentVolumeClaim", "traces"},
 	}
 	ofOperators = []thing{
-		{"loadline.dev/v1alpha1", "NodeProfile", "fast"}, {"loadline.dev/v1alpha1", "ShareTree", "company"}, {"loadline.dev/v1alpha1", "PoolPlan", "shop"},
+		{"loadline.dev/v1alpha1", "NodeProfile", "fast"},
+		{"loadline.dev/v1alpha1", "ShareTree", "company"},
+		{"loadline.dev/v1alpha1", "PoolPlan", "shop"},
+		{"loadline.dev/v1alpha1", "RemediationPolicy", "shop"},
 	}
 	ofTheCluster = []thing{
 		{"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "limits.loadline.dev"},
@@ -205,7 +209,7 @@ var (
 // elsewhere adds what mallory tries in shop, of the cluster and of Loadline: nothing of it succeeds.
 func (b *table) elsewhere() {
 	b.refuse("shop", ofTeams, anything...)
-	b.refuse("shop", ofTeams[:3], writingStatus...)
+	b.refuse("shop", ofTeams[:4], writingStatus...)
 	b.refuse("", ofTeams, reading[1:]...) // of all namespaces
 	b.refuse("", ofOperators, slices.Concat(anything, writingStatus)...)
 	b.refuse("", ofTheCluster, anything...)
@@ -223,7 +227,7 @@ func (b *table) elsewhere() {
 
 // atHome adds what mallory tries in the namespace that she may edit, beyond what a profile says.
 func (b *table) atHome() {
-	b.refuse("mallory", ofTeams[:3], writingStatus...)
+	b.refuse("mallory", ofTeams[:4], writingStatus...)
 	b.refuse("mallory", []thing{{"v1", "Pod", "web"}}, posting("binding", thing{"v1", "Binding", ""}))
 	b.refuse("mallory", bounds, writing...)
 	for _, namespace := range []string{"mallory", "shop"} {
@@ -295,10 +299,15 @@ func (b *table) profiles() {
 		"a profile that guards, which is for the labels of namespaces": {do: creating(following("guards", func(p *v1alpha1.WorkloadProfile) {
 			p.Labels = map[string]string{v1alpha1.GuardLabel: "enforce"}
 		}))},
-		"a replay of her own trace":    {do: creating(replaying("own"))},
-		"a replay in shop":             {do: creating(func() client.Object { r := replaying("own"); r.Namespace = "shop"; return r }()), refused: `cannot create resource "tracereplays" in API group "loadline.dev" in the namespace "shop"`},
-		"a replay that is changed":     {prepare: func() []client.Object { return []client.Object{replaying("fixed")} }, do: patching(replaying("fixed"), `{"spec":{"parallelism":1000}}`), refused: "the spec of a TraceReplay cannot be changed"},
-		"a replay of a file elsewhere": {do: creating(replaying("outside", onVolume("traces"), func(s *v1alpha1.TraceReplaySpec) { s.Trace.PersistentVolumeClaim.Path = "../../etc/shadow" })), refused: "neither begin it with '/' nor use '..'"},
+		"a change that she proposes":                 {do: creating(proposedMove("mallory", "own")), refused: `cannot create resource "remediations" in API group "loadline.dev" in the namespace "mallory"`},
+		"her approval of a change of her own pods":   {prepare: func() []client.Object { return []client.Object{proposedMove("mallory", "hers")} }, do: patching(proposedMove("mallory", "hers"), `{"spec":{"approval":{"decision":"Approved","by":"mallory"}}}`)},
+		"the approval of another user":               {prepare: func() []client.Object { return []client.Object{proposedMove("mallory", "forged")} }, do: patching(proposedMove("mallory", "forged"), `{"spec":{"approval":{"decision":"Approved","by":"shop"}}}`), refused: "spec.approval.by: shop is not the user who decides: write mallory"},
+		"another node for a change that is proposed": {prepare: func() []client.Object { return []client.Object{proposedMove("mallory", "bent")} }, do: patching(proposedMove("mallory", "bent"), `{"spec":{"change":{"toNode":"node-9"}}}`), refused: "only the approval of a Remediation can be changed"},
+		"an approval in shop":                        {prepare: func() []client.Object { return []client.Object{proposedMove("shop", "theirs")} }, do: patching(proposedMove("shop", "theirs"), `{"spec":{"approval":{"decision":"Approved","by":"mallory"}}}`), refused: `cannot patch resource "remediations" in API group "loadline.dev" in the namespace "shop"`},
+		"a replay of her own trace":                  {do: creating(replaying("own"))},
+		"a replay in shop":                           {do: creating(func() client.Object { r := replaying("own"); r.Namespace = "shop"; return r }()), refused: `cannot create resource "tracereplays" in API group "loadline.dev" in the namespace "shop"`},
+		"a replay that is changed":                   {prepare: func() []client.Object { return []client.Object{replaying("fixed")} }, do: patching(replaying("fixed"), `{"spec":{"parallelism":1000}}`), refused: "the spec of a TraceReplay cannot be changed"},
+		"a replay of a file elsewhere":               {do: creating(replaying("outside", onVolume("traces"), func(s *v1alpha1.TraceReplaySpec) { s.Trace.PersistentVolumeClaim.Path = "../../etc/shadow" })), refused: "neither begin it with '/' nor use '..'"},
 	} {
 		a.by = b.mallory
 		b.add("say in a profile or a replay: "+name, a)

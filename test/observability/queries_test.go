@@ -91,6 +91,7 @@ var silentPanels = map[string]string{
 	"How long measurements take":   "no measurement has a result",
 	"How long calibrations take":   "nothing is calibrated",
 	"Error of predicted dilations": "there are no gauges",
+	"Won of what was predicted":    "no change is made",
 }
 
 // useful finds the queries in the tables of docs/observability.md.

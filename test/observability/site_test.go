@@ -100,7 +100,7 @@ func (s *site) startManager(t *testing.T, binary string) {
 	t.Helper()
 	address := freeAddress(t)
 	p, err := local.StartManager(t.Context(), binary, s.plane.Kubeconfig(),
-		"--metrics-bind-address", address, "--leader-elect", "--leader-election-namespace", "default", "--gauges")
+		"--metrics-bind-address", address, "--leader-elect", "--leader-election-namespace", "default", "--gauges", "--remediation")
 	must(t, err)
 	s.managers = append(s.managers, address)
 	stopAfter(t, p)
@@ -168,6 +168,7 @@ spec:
 	measured := s.startMeasurement(t)
 	replay := s.startReplay(t)
 	s.startPool(t)
+	s.startPolicy(t)
 	s.placePods(t)
 	s.awaitCondition(t, replay, &replay.Status.Conditions, v1alpha1.ConditionComplete, v1alpha1.ReasonSucceeded)
 	s.awaitCondition(t, measured, &measured.Status.Conditions, v1alpha1.ConditionMeasured, v1alpha1.ReasonTargetFailed)
@@ -245,6 +246,14 @@ spec:
   - {name: checkout, classes: [checkout], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: %s, name: checkout}, maxServers: 40}
 `, shop), plan)
 	s.awaitCondition(t, plan, &plan.Status.Conditions, v1alpha1.ConditionReady, v1alpha1.ReasonPlanned)
+}
+
+// startPolicy has changes of pods shown, of which there are none.
+func (s *site) startPolicy(t *testing.T) {
+	t.Helper()
+	policy := &v1alpha1.RemediationPolicy{}
+	s.apply(t, "apiVersion: loadline.dev/v1alpha1\nkind: RemediationPolicy\nmetadata: {name: shop}", policy)
+	s.awaitCondition(t, policy, &policy.Status.Conditions, v1alpha1.ConditionReady, v1alpha1.ReasonAdvising)
 }
 
 // startReplay has a made-up trace replayed by processes of this machine.

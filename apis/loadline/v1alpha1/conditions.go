@@ -49,7 +49,7 @@ const (
 // Condition type and reasons of TraceReplay.
 const (
 	// ConditionComplete is True when every run has ended and the results are
-	// final.
+	// final, or when nothing more is done about a Remediation.
 	ConditionComplete = "Complete"
 
 	// ReasonSucceeded says that every run has ended well.
@@ -78,7 +78,8 @@ const (
 	// ReasonBeyondCluster says that a plan is found, and that a pool needs more
 	// replicas than a cluster of Kubernetes may have pods.
 	ReasonBeyondCluster = "BeyondCluster"
-	// ReasonInfeasible says that no number of servers meets an SLA.
+	// ReasonInfeasible says that no number of servers meets an SLA, or that a node can
+	// never carry out a resize.
 	ReasonInfeasible = "Infeasible"
 	// ReasonProfileNotAllowed says that a pool is not scaled because a class of it
 	// follows a profile of a namespace that does not allow it.
@@ -91,8 +92,8 @@ const (
 	// ReasonStaleData says that a query's last answer is too old.
 	ReasonStaleData = "StaleData"
 
-	// ReasonAdvising says that nothing is scaled, or no observed vector used, because the
-	// mode is advise.
+	// ReasonAdvising says that nothing is scaled or changed, or no observed vector used,
+	// because the mode is advise.
 	ReasonAdvising = "Advising"
 	// ReasonAtTarget says that every pool has the servers that it needs.
 	ReasonAtTarget = "AtTarget"
@@ -176,7 +177,8 @@ const (
 	ReasonStale = "Stale"
 	// ReasonMeasuring says that a measurement is going on.
 	ReasonMeasuring = "Measuring"
-	// ReasonQueued says that others are measured first.
+	// ReasonQueued says that others are measured first, or that a change waits for its
+	// budget or cool-down.
 	ReasonQueued = "Queued"
 	// ReasonNoNode says that there is no node to measure on.
 	ReasonNoNode = "NoNode"
@@ -199,4 +201,109 @@ const (
 	ReasonCalibrated = "Calibrated"
 	// ReasonCalibrating says that a calibration is going on.
 	ReasonCalibrating = "Calibrating"
+)
+
+// Condition types and reasons of RemediationPolicy. Its condition Ready is True when
+// changes can be started, or shown where its mode is Advise. Its condition Conflicted is
+// True when another policy that makes changes selects some of the same pods.
+const (
+	// ConditionPaused is True when no change is started because the last ones won less
+	// than half of what was predicted.
+	ConditionPaused = "Paused"
+
+	// ReasonChanging says that changes can be started.
+	ReasonChanging = "Changing"
+	// ReasonSuspended says that none is started, because the policy is suspended, paused,
+	// or a namespace has the label that stops changes.
+	ReasonSuspended = "Suspended"
+	// ReasonNothingAllowed says that none can be started, because a budget is 0.
+	ReasonNothingAllowed = "NothingAllowed"
+	// ReasonWonTooLittle says that the last changes won less than half of what was
+	// predicted.
+	ReasonWonTooLittle = "WonTooLittle"
+	// ReasonWonAsPredicted says that they won enough.
+	ReasonWonAsPredicted = "WonAsPredicted"
+	// ReasonTooFewJudged says that too few changes were judged to say so.
+	ReasonTooFewJudged = "TooFewJudged"
+)
+
+// Condition types and reasons of Remediation. The reason of its condition Complete is the
+// step under way, and the outcome in the end. Once the change is started, a condition that
+// is True stays so.
+const (
+	// ConditionApproved is True when the change may be made: a person approved it, or the
+	// policy needs nobody to.
+	ConditionApproved = "Approved"
+	// ConditionProven is True when the change has won.
+	ConditionProven = "Proven"
+	// ConditionRolledBack is True when the change was undone.
+	ConditionRolledBack = "RolledBack"
+
+	// ReasonAwaitingApproval says that a person has to decide.
+	ReasonAwaitingApproval = "AwaitingApproval"
+	// ReasonApproved says that a person approved the change.
+	ReasonApproved = "Approved"
+	// ReasonAutomatic says that the mode of the policy is Automatic.
+	ReasonAutomatic = "Automatic"
+	// ReasonResizing says that the pod is being resized.
+	ReasonResizing = "Resizing"
+	// ReasonEvicting says that the pod is being evicted.
+	ReasonEvicting = "Evicting"
+	// ReasonReplacing says that the pod is gone, and the one in its place is not ready.
+	ReasonReplacing = "Replacing"
+	// ReasonObserving says that the change is made, and is being observed.
+	ReasonObserving = "Observing"
+	// ReasonRollingBack says that the change is being undone.
+	ReasonRollingBack = "RollingBack"
+
+	// ReasonNotAllowed says that the policy does not allow the change, or that the pod must
+	// be left as it is for another reason.
+	ReasonNotAllowed = "NotAllowed"
+	// ReasonRolledBack says that the change did not win and was undone.
+	ReasonRolledBack = "RolledBack"
+	// ReasonUnproven says that the change was made and stays, and that what it won was not
+	// observed.
+	ReasonUnproven = "Unproven"
+	// ReasonRejected says that a person rejected the change.
+	ReasonRejected = "Rejected"
+	// ReasonExpired says that the change waited for too long to be started.
+	ReasonExpired = "Expired"
+	// ReasonObsolete says that the change was not started, because the pod is no longer
+	// what it was when the change was proposed.
+	ReasonObsolete = "Obsolete"
+
+	// ReasonResized says that the pod runs with what was asked for.
+	ReasonResized = "Resized"
+	// ReasonOnTarget says that the pod was moved to the node that was predicted.
+	ReasonOnTarget = "OnTarget"
+	// ReasonElsewhere says that it was moved to another node.
+	ReasonElsewhere = "Elsewhere"
+	// ReasonDisruptionBudget says that the API server does not let the pod be evicted now,
+	// in most cases because of a PodDisruptionBudget.
+	ReasonDisruptionBudget = "DisruptionBudget"
+	// ReasonDeferred says that the node has no room for the resize now.
+	ReasonDeferred = "Deferred"
+	// ReasonResizeFailed says that the kubelet met an error, or does not answer.
+	ReasonResizeFailed = "ResizeFailed"
+	// ReasonRefused says that the API server refuses what was asked: a quota, a LimitRange,
+	// an admission webhook, or missing rights.
+	ReasonRefused = "Refused"
+	// ReasonAltered says that the requests or limits of the container are neither those of
+	// before nor those that were asked for: a webhook or a user set them.
+	ReasonAltered = "Altered"
+	// ReasonRollBackFailed says that the change could not be undone.
+	ReasonRollBackFailed = "RollBackFailed"
+	// ReasonPodGone says that the pod is gone, or is being deleted.
+	ReasonPodGone = "PodGone"
+	// ReasonNotReplaced says that no ready pod took the place of the one that was evicted.
+	ReasonNotReplaced = "NotReplaced"
+
+	// ReasonWon says that the change has won: all of the interval is above 0.
+	ReasonWon = "Won"
+	// ReasonInconclusive says that the interval holds 0.
+	ReasonInconclusive = "Inconclusive"
+	// ReasonNotWon says that the change won nothing.
+	ReasonNotWon = "NotWon"
+	// ReasonCostsOthers says that the change costs other pods more than was predicted.
+	ReasonCostsOthers = "CostsOthers"
 )

@@ -17,6 +17,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 		&TraceReplay{}, &TraceReplayList{},
 		&PoolPlan{}, &PoolPlanList{},
 		&ShareTree{}, &ShareTreeList{},
+		&RemediationPolicy{}, &RemediationPolicyList{},
+		&Remediation{}, &RemediationList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

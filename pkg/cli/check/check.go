@@ -36,12 +36,12 @@ func New(streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check -f FILE",
 		Short: "Check manifests, and say what to write instead",
-		Long: `check reads manifests of WorkloadProfiles, NodeProfiles, ShareTrees, PoolPlans and
-TraceReplays, and the configuration of the scheduler, and says what is wrong with them
-and what to write instead. It applies every rule that the API server applies to a new
-object, and what the controllers would report in its status. Objects of other kinds are
-skipped. It needs no cluster: what is not in the files is taken not to exist, and a
-reference to it is a warning.
+		Long: `check reads manifests of WorkloadProfiles, NodeProfiles, ShareTrees, PoolPlans,
+TraceReplays and RemediationPolicies, and the configuration of the scheduler, and says
+what is wrong with them and what to write instead. It applies every rule that the API
+server applies to a new object, and what the controllers would report in its status.
+Objects of other kinds are skipped. It needs no cluster: what is not in the files is
+taken not to exist, and a reference to it is a warning.
 
 With --with-cluster the objects of a cluster count, too; the API server is asked to apply
 each manifest without keeping it, and a table shows how many pods, or nodes, would

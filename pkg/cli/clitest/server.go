@@ -51,6 +51,8 @@ var servedKinds = []servedKind{
 	{"loadline.dev", "v1alpha1", "WorkloadProfile", "workloadprofiles", true},
 	{"loadline.dev", "v1alpha1", "NodeProfile", "nodeprofiles", false},
 	{"loadline.dev", "v1alpha1", "PoolPlan", "poolplans", false},
+	{"loadline.dev", "v1alpha1", "Remediation", "remediations", true},
+	{"loadline.dev", "v1alpha1", "RemediationPolicy", "remediationpolicies", false},
 	{"loadline.dev", "v1alpha1", "ShareTree", "sharetrees", false},
 	{"loadline.dev", "v1alpha1", "TraceReplay", "tracereplays", true},
 }

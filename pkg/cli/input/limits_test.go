@@ -27,7 +27,7 @@ func laughs() string {
 // readers are the kinds that verbs read.
 func readers() map[string][]Kind {
 	return map[string][]Kind{
-		"manifests": {WorkloadProfile, NodeProfile, PoolPlan, ShareTree, TraceReplay}, "snapshot": Snapshot(), "workloads": append(Workloads(), WorkloadProfile, NodeProfile), "pods": {Pod, Node},
+		"manifests": {WorkloadProfile, NodeProfile, PoolPlan, ShareTree, TraceReplay, RemediationPolicy, Remediation}, "snapshot": Snapshot(), "workloads": append(Workloads(), WorkloadProfile, NodeProfile), "pods": {Pod, Node},
 	}
 }
 

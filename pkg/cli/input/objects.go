@@ -28,6 +28,8 @@ type Objects struct {
 	TraceReplays     []v1alpha1.TraceReplay
 	PoolPlans        []v1alpha1.PoolPlan
 	ShareTrees       []v1alpha1.ShareTree
+	Policies         []v1alpha1.RemediationPolicy
+	Remediations     []v1alpha1.Remediation
 	Pods             []corev1.Pod
 	Nodes            []corev1.Node
 	Namespaces       []corev1.Namespace
@@ -51,14 +53,16 @@ type Kind struct {
 
 // The kinds that are read unchanged.
 var (
-	WorkloadProfile = kindOf(v1alpha1.GroupVersion, "WorkloadProfile", func(all *Objects) *[]v1alpha1.WorkloadProfile { return &all.WorkloadProfiles })
-	NodeProfile     = kindOf(v1alpha1.GroupVersion, "NodeProfile", func(all *Objects) *[]v1alpha1.NodeProfile { return &all.NodeProfiles })
-	TraceReplay     = kindOf(v1alpha1.GroupVersion, "TraceReplay", func(all *Objects) *[]v1alpha1.TraceReplay { return &all.TraceReplays })
-	PoolPlan        = kindOf(v1alpha1.GroupVersion, "PoolPlan", func(all *Objects) *[]v1alpha1.PoolPlan { return &all.PoolPlans })
-	ShareTree       = kindOf(v1alpha1.GroupVersion, "ShareTree", func(all *Objects) *[]v1alpha1.ShareTree { return &all.ShareTrees })
-	Pod             = kindOf(corev1.SchemeGroupVersion, "Pod", func(all *Objects) *[]corev1.Pod { return &all.Pods })
-	Node            = kindOf(corev1.SchemeGroupVersion, "Node", func(all *Objects) *[]corev1.Node { return &all.Nodes })
-	Namespace       = kindOf(corev1.SchemeGroupVersion, "Namespace", func(all *Objects) *[]corev1.Namespace { return &all.Namespaces })
+	WorkloadProfile   = kindOf(v1alpha1.GroupVersion, "WorkloadProfile", func(all *Objects) *[]v1alpha1.WorkloadProfile { return &all.WorkloadProfiles })
+	NodeProfile       = kindOf(v1alpha1.GroupVersion, "NodeProfile", func(all *Objects) *[]v1alpha1.NodeProfile { return &all.NodeProfiles })
+	TraceReplay       = kindOf(v1alpha1.GroupVersion, "TraceReplay", func(all *Objects) *[]v1alpha1.TraceReplay { return &all.TraceReplays })
+	PoolPlan          = kindOf(v1alpha1.GroupVersion, "PoolPlan", func(all *Objects) *[]v1alpha1.PoolPlan { return &all.PoolPlans })
+	ShareTree         = kindOf(v1alpha1.GroupVersion, "ShareTree", func(all *Objects) *[]v1alpha1.ShareTree { return &all.ShareTrees })
+	RemediationPolicy = kindOf(v1alpha1.GroupVersion, "RemediationPolicy", func(all *Objects) *[]v1alpha1.RemediationPolicy { return &all.Policies })
+	Remediation       = kindOf(v1alpha1.GroupVersion, "Remediation", func(all *Objects) *[]v1alpha1.Remediation { return &all.Remediations })
+	Pod               = kindOf(corev1.SchemeGroupVersion, "Pod", func(all *Objects) *[]corev1.Pod { return &all.Pods })
+	Node              = kindOf(corev1.SchemeGroupVersion, "Node", func(all *Objects) *[]corev1.Node { return &all.Nodes })
+	Namespace         = kindOf(corev1.SchemeGroupVersion, "Namespace", func(all *Objects) *[]corev1.Namespace { return &all.Namespaces })
 )
 
 // Snapshot returns the kinds by which files stand for a cluster.
@@ -67,7 +71,7 @@ func Snapshot() []Kind {
 }
 
 // ours are the kinds of Loadline's API.
-var ours = []Kind{WorkloadProfile, NodeProfile, PoolPlan, ShareTree, TraceReplay}
+var ours = []Kind{WorkloadProfile, NodeProfile, PoolPlan, ShareTree, TraceReplay, RemediationPolicy, Remediation}
 
 // kindOf returns a kind whose objects are added to a list.
 func kindOf[T any](version schema.GroupVersion, name string, list func(*Objects) *[]T) Kind {

@@ -70,7 +70,7 @@ func TestAFileIsRefusedByTheFieldOfItsObject(t *testing.T) {
 		"no YAML":                   {"{apiVersion: v1, kind: Node}\n---\na: ]", "document 2: is not YAML: did not find expected node content"},
 		"items that are no list":    {"{apiVersion: v1, kind: PodList, items: 7}", "document 1: items: is not a list"},
 		"an item that is no object": {"{apiVersion: v1, kind: PodList, items: [7]}", "document 1: items[0]: is a number where the API wants an object"},
-		"a misspelt kind of ours":   {"{apiVersion: loadline.dev/v1alpha1, kind: WorkloadProfil}", `document 1: kind: there is no "WorkloadProfil" of "loadline.dev/v1alpha1"; loadline.dev/v1alpha1 has WorkloadProfile, NodeProfile, PoolPlan, ShareTree, TraceReplay`},
+		"a misspelt kind of ours":   {"{apiVersion: loadline.dev/v1alpha1, kind: WorkloadProfil}", `document 1: kind: there is no "WorkloadProfil" of "loadline.dev/v1alpha1"; loadline.dev/v1alpha1 has WorkloadProfile, NodeProfile, PoolPlan, ShareTree, TraceReplay, RemediationPolicy, Remediation`},
 		"a field of ours":           {"{apiVersion: loadline.dev/v1alpha1, kind: NodeProfile, metadata: {name: a}, spec: {resources: [{name: 7}]}}", "document 1: spec.resources[0].name: Invalid value: 7: is a number where the API wants a string"},
 		"a misspelt field":          {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replica: 1}}", "document 1: spec.replica: Forbidden: there is no such field"},
 		"metadata that is no text":  {"{apiVersion: v1, kind: Pod, metadata: {name: 7}}", "document 1: metadata.name: Invalid value: 7: is a number where the API wants a string"},

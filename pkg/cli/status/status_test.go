@@ -29,7 +29,7 @@ func TestStatusSaysThatAllIsWell(t *testing.T) {
 	code, stdout, stderr := server.Ask(t, "status")
 	want := `CHECK                  STATE   WHAT
 cluster                ok      Kubernetes v1.36.3 at ` + server.URL + `
-resource definitions   ok      5 kinds are served
+resource definitions   ok      7 kinds are served
 manager                ok      2 of 2 replicas ready, version 0.2.0, loadline-manager-7d9-abc leads
 scheduler              ok      2 of 2 replicas ready, version 0.2.0, loadline-scheduler-7d9-abc leads; places pods with schedulerName loadline
 gauges                 ok      ready on 3 of 3 nodes, version 0.2.0
@@ -78,7 +78,7 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	}{
 		"no definitions": {
 			clitest.NewServer(t, clitest.Installed()...).Without("loadline.dev"), nil, "resource definitions", installation.StateFailed,
-			"not served: NodeProfile, PoolPlan, ShareTree, TraceReplay, WorkloadProfile", "kubectl apply --server-side -k config/crd",
+			"not served: NodeProfile, PoolPlan, Remediation, RemediationPolicy, ShareTree, TraceReplay, WorkloadProfile", "kubectl apply --server-side -k config/crd",
 		},
 		"no definitions, so no profiles": {
 			clitest.NewServer(t, clitest.Installed()...).Without("loadline.dev"), nil, "WorkloadProfiles", installation.StateWarning, "there can be none without their definition", "",

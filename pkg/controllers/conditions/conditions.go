@@ -29,10 +29,11 @@ var description = prometheus.NewDesc("loadline_object_condition",
 	[]string{"kind", "object_namespace", "object_name", "type", "status", "reason"}, nil)
 
 // SetupWithManager has the manager show conditions while it leads: of several
-// replicas only one does.
-func SetupWithManager(mgr ctrl.Manager) error {
+// replicas only one does. Those of RemediationPolicies it shows where remediation
+// says so, for without it has no right to read them.
+func SetupWithManager(mgr ctrl.Manager, remediation bool) error {
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		c := &collector{reader: mgr.GetClient()}
+		c := &collector{reader: mgr.GetClient(), remediation: remediation}
 		if err := metrics.Registry.Register(c); err != nil {
 			return err
 		}
@@ -43,7 +44,10 @@ func SetupWithManager(mgr ctrl.Manager) error {
 }
 
 // collector is asked by Prometheus.
-type collector struct{ reader client.Reader }
+type collector struct {
+	reader      client.Reader
+	remediation bool
+}
 
 // Describe sends the description of the metric.
 func (*collector) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- description }
@@ -53,10 +57,14 @@ func (*collector) Describe(descriptions chan<- *prometheus.Desc) { descriptions 
 func (c *collector) Collect(all chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	for kind, list := range map[string]client.ObjectList{
+	kinds := map[string]client.ObjectList{
 		"NodeProfile": &v1alpha1.NodeProfileList{}, "PoolPlan": &v1alpha1.PoolPlanList{}, "ShareTree": &v1alpha1.ShareTreeList{},
 		"TraceReplay": &v1alpha1.TraceReplayList{}, "WorkloadProfile": &v1alpha1.WorkloadProfileList{},
-	} {
+	}
+	if c.remediation {
+		kinds["RemediationPolicy"] = &v1alpha1.RemediationPolicyList{}
+	}
+	for kind, list := range kinds {
 		if err := c.collect(ctx, kind, list, all); err != nil {
 			all <- prometheus.NewInvalidMetric(description, err)
 		}

@@ -29,13 +29,14 @@ func newCollector(t *testing.T, funcs interceptor.Funcs) *collector {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	return &collector{reader: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(funcs).WithObjects(
+	return &collector{remediation: true, reader: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(funcs).WithObjects(
 		&v1alpha1.WorkloadProfile{ObjectMeta: named("filecomp"), Status: v1alpha1.WorkloadProfileStatus{Conditions: append(
 			is("Ready", metav1.ConditionTrue, "Declared"), is("Measured", metav1.ConditionFalse, "NoQuietNode")...,
 		)}},
 		&v1alpha1.WorkloadProfile{ObjectMeta: named("new")},
 		&v1alpha1.NodeProfile{ObjectMeta: metav1.ObjectMeta{Name: "nvme"}, Status: v1alpha1.NodeProfileStatus{Conditions: is("Ready", metav1.ConditionUnknown, "NotMeasured")}},
 		&v1alpha1.PoolPlan{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Status: v1alpha1.PoolPlanStatus{Conditions: is("Ready", metav1.ConditionFalse, "Infeasible")}},
+		&v1alpha1.RemediationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Status: v1alpha1.RemediationPolicyStatus{Conditions: is("Paused", metav1.ConditionTrue, "WonTooLittle")}},
 		&v1alpha1.ShareTree{ObjectMeta: metav1.ObjectMeta{Name: "company"}, Status: v1alpha1.ShareTreeStatus{Conditions: is("Ready", metav1.ConditionTrue, "Predicted")}},
 		&v1alpha1.TraceReplay{ObjectMeta: named("week"), Status: v1alpha1.TraceReplayStatus{Conditions: is("Complete", metav1.ConditionFalse, "Failed")}},
 	).Build()}
@@ -48,6 +49,7 @@ func TestEveryConditionOfEveryObjectIsShown(t *testing.T) {
 # TYPE loadline_object_condition gauge
 loadline_object_condition{kind="NodeProfile",object_name="nvme",object_namespace="",reason="NotMeasured",status="Unknown",type="Ready"} 1
 loadline_object_condition{kind="PoolPlan",object_name="shop",object_namespace="",reason="Infeasible",status="False",type="Ready"} 1
+loadline_object_condition{kind="RemediationPolicy",object_name="shop",object_namespace="",reason="WonTooLittle",status="True",type="Paused"} 1
 loadline_object_condition{kind="ShareTree",object_name="company",object_namespace="",reason="Predicted",status="True",type="Ready"} 1
 loadline_object_condition{kind="TraceReplay",object_name="week",object_namespace="etl",reason="Failed",status="False",type="Complete"} 1
 loadline_object_condition{kind="WorkloadProfile",object_name="filecomp",object_namespace="etl",reason="Declared",status="True",type="Ready"} 1

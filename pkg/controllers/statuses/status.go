@@ -76,6 +76,10 @@ func Conditions(o runtime.Object) []metav1.Condition {
 		return o.Status.Conditions
 	case *v1alpha1.PoolPlan:
 		return o.Status.Conditions
+	case *v1alpha1.Remediation:
+		return o.Status.Conditions
+	case *v1alpha1.RemediationPolicy:
+		return o.Status.Conditions
 	case *v1alpha1.ShareTree:
 		return o.Status.Conditions
 	case *v1alpha1.TraceReplay:
@@ -117,7 +121,7 @@ func bad(c *metav1.Condition) bool {
 		return c.Status == metav1.ConditionFalse
 	case v1alpha1.ConditionMeasured, v1alpha1.ConditionCalibrated:
 		return c.Status == metav1.ConditionFalse && !slices.Contains(underWay, c.Reason)
-	case v1alpha1.ConditionConflicted, v1alpha1.ConditionDrifted:
+	case v1alpha1.ConditionConflicted, v1alpha1.ConditionDrifted, v1alpha1.ConditionPaused:
 		return c.Status == metav1.ConditionTrue
 	}
 	return false

@@ -19,7 +19,7 @@ import (
 )
 
 // ourKinds are the kinds of our API, which the API server has to serve.
-var kinds = []string{"NodeProfile", "PoolPlan", "ShareTree", "TraceReplay", "WorkloadProfile"}
+var kinds = []string{"NodeProfile", "PoolPlan", "Remediation", "RemediationPolicy", "ShareTree", "TraceReplay", "WorkloadProfile"}
 
 // Judge says how well all is at a time.
 func (f *Facts) Judge(now time.Time) *Answer {

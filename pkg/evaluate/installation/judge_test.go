@@ -62,7 +62,7 @@ func TestAnInstallationThatWorksIsWell(t *testing.T) {
 	a := well().Judge(given.Noon.Time)
 	want := []Check{
 		{Name: "cluster", State: StateOK, Message: "Kubernetes v1.36.3 at https://there"},
-		{Name: "resource definitions", State: StateOK, Message: "5 kinds are served"},
+		{Name: "resource definitions", State: StateOK, Message: "7 kinds are served"},
 		{Name: "manager", State: StateOK, Message: "2 of 2 replicas ready, version 0.2.0, loadline-manager-abc leads"},
 		{Name: "scheduler", State: StateOK, Message: "2 of 2 replicas ready, version 0.2.0, loadline-scheduler-abc leads; places pods with schedulerName loadline"},
 		{Name: "admission policies", State: StateOK, Message: "in force: measurement.loadline.dev"},

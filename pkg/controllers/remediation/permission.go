@@ -1,0 +1,114 @@
+package remediation
+
+import (
+	"context"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/disruption"
+	"loadline.dev/loadline/pkg/evaluate/remediations"
+)
+
+// Permission says which pods must be left as they are, whatever a policy says: those that a
+// PodDisruptionBudget or an annotation protects, that an autoscaler resizes, or that are the
+// only ones of their workload.
+type Permission interface {
+	// Refusal returns why a change of a pod must not be made now, "" if it may be.
+	Refusal(ctx context.Context, policy *remediations.Policy, r *v1alpha1.Remediation, pod *corev1.Pod) (string, error)
+}
+
+// DisruptionRules is the [Permission] by package disruption, of what the API server has in the
+// namespace of a pod.
+type DisruptionRules struct {
+	// API reads past all caches.
+	API   client.Reader
+	Clock clock.PassiveClock
+}
+
+// Refusal returns why a pod must not be evicted or resized.
+func (d *DisruptionRules) Refusal(ctx context.Context, policy *remediations.Policy, r *v1alpha1.Remediation, pod *corev1.Pod) (string, error) {
+	in, err := d.gather(ctx, pod.Namespace)
+	if err != nil {
+		return "", err
+	}
+	in.Now, in.Allowed = d.Clock.Now(), singleReplicas(policy)
+	rules, err := disruption.New(in)
+	if err != nil {
+		return err.Error(), nil //nolint:nilerr // a PodDisruptionBudget that cannot be read protects its pods
+	}
+	change := &r.Spec.Change
+	if change.Action == v1alpha1.ActionMove {
+		return rules.Evict(pod).Refused, nil
+	}
+	cpu := disruption.ContainerCPU{Container: change.Container}
+	if change.Request != nil {
+		cpu.Request = change.Request.To
+	}
+	if change.Limit != nil {
+		cpu.Limit = change.Limit.To
+	}
+	return rules.Resize(pod, []disruption.ContainerCPU{cpu}).Refused, nil
+}
+
+// singleReplicas returns the workloads of a policy that may be moved though they have one
+// replica, as package disruption names them.
+func singleReplicas(policy *remediations.Policy) sets.Set[string] {
+	allowed := sets.New[string]()
+	for _, w := range policy.Spec.SingleReplicas {
+		allowed.Insert(fmt.Sprintf("%s %s/%s", w.Kind, w.Namespace, w.Name))
+	}
+	return allowed
+}
+
+// gather reads what the rules depend on.
+func (d *DisruptionRules) gather(ctx context.Context, namespace string) (*disruption.Input, error) {
+	var (
+		pods    corev1.PodList
+		budgets policyv1.PodDisruptionBudgetList
+		jobs    batchv1.JobList
+		scalers autoscalingv2.HorizontalPodAutoscalerList
+	)
+	for what, list := range map[string]client.ObjectList{
+		"pods": &pods, "PodDisruptionBudgets": &budgets, "Jobs": &jobs, "HorizontalPodAutoscalers": &scalers,
+	} {
+		if err := d.API.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", what, err)
+		}
+	}
+	vertical, err := d.verticalPodAutoscalers(ctx, namespace)
+	return &disruption.Input{
+		Pods: pods.Items, Budgets: budgets.Items, Jobs: jobs.Items, HorizontalPodAutoscalers: scalers.Items, VerticalPodAutoscalers: vertical,
+	}, err
+}
+
+// verticalPodAutoscalers reads them where the cluster has their kind.
+func (d *DisruptionRules) verticalPodAutoscalers(ctx context.Context, namespace string) ([]disruption.VerticalPodAutoscaler, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(disruption.VerticalPodAutoscalerVersion.WithKind("VerticalPodAutoscalerList"))
+	err := d.API.List(ctx, list, client.InNamespace(namespace))
+	switch {
+	case meta.IsNoMatchError(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("listing VerticalPodAutoscalers: %w", err)
+	}
+	var all []disruption.VerticalPodAutoscaler
+	for i := range list.Items {
+		v, err := disruption.ReadVerticalPodAutoscaler(&list.Items[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *v)
+	}
+	return all, nil
+}
