@@ -196,13 +196,13 @@ func (c *candidate) effects() (all []Effect) {
 }
 
 // apply makes the change.
-func (st *state) apply(c *candidate) {
+func (s *state) apply(c *candidate) {
 	for _, h := range c.after {
-		st.nodes[h.node.Name] = h
+		s.nodes[h.node.Name] = h
 	}
-	if st.feasibility != nil {
+	if s.feasibility != nil {
 		last := c.after[len(c.after)-1]
-		st.feasibility = st.feasibility.With(last.object(last.index(c.who)), last.node.Name)
+		s.feasibility = s.feasibility.With(last.object(last.index(c.who)), last.node.Name)
 	}
 }
 
