@@ -42,8 +42,10 @@ type candidate struct {
 	lost  float64
 	// notInPlace says why the pod would have to be made anew.
 	notInPlace string
-	// enables says that a later change needs it, so that it is no matter what it wins itself.
+	// enables says that the next change needs it, so that it is no matter what it wins itself.
 	enables bool
+	// steps are the changes that this one stands for, which help together only; none for a single one.
+	steps []*candidate
 	// unknown says what is not known of whether it can be made, "" for nothing: then it is not proposed.
 	unknown string
 }
@@ -61,6 +63,9 @@ func (c *candidate) estimated() bool {
 func (c *candidate) weigh() error {
 	if c.rough = c.estimated(); !c.rough {
 		return c.solve()
+	}
+	for _, step := range c.steps { // the hosts between them are not worked out
+		step.rough = true
 	}
 	for _, h := range slices.Concat(c.before, c.after) {
 		if err := h.estimate(); err != nil {
@@ -89,6 +94,11 @@ func (c *candidate) limit() error {
 
 // solve works out what the change wins by the model.
 func (c *candidate) solve() error {
+	for _, step := range c.steps {
+		if err := step.solve(); err != nil {
+			return err
+		}
+	}
 	for _, h := range slices.Concat(c.before, c.after) {
 		if err := h.solve(); err != nil {
 			return err
@@ -153,7 +163,7 @@ func (c *candidate) where(who *subject, was int) (*host, int) {
 
 // helps reports whether the change helps a pod enough, slows none down about as badly, and breaks no promise that is enforced.
 func (c *candidate) helps() bool {
-	relieved, win, worst, kept := 0.0, 0.0, 0.0, true
+	relieved, win, worst := 0.0, 0.0, 0.0
 	c.each(func(f *fate) {
 		if least := f.relieved(); least > 0 && f.before > relieved {
 			relieved, win = f.before, least
@@ -161,9 +171,15 @@ func (c *candidate) helps() bool {
 		if f.after > f.before+noticed {
 			worst = max(worst, f.after)
 		}
-		kept = kept && !broken(f)
 	})
-	return kept && relieved > 0 && worst <= relieved-win
+	return relieved > 0 && worst <= relieved-win && c.keeps()
+}
+
+// keeps reports whether the change breaks no promise that is enforced.
+func (c *candidate) keeps() bool {
+	kept := true
+	c.each(func(f *fate) { kept = kept && !broken(f) })
+	return kept
 }
 
 // relieved returns how much the dilation of a slowed pod has to become less, if it does, else 0.

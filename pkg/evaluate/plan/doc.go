@@ -20,6 +20,7 @@
 // # The search
 //
 // Greedy by the win of each change, and then by exchange: each change in turn is taken out, and the best others are put in its place.
+// Where no single change helps a node, pairs are tried: one change makes room for another, or two pods change places.
 // With n nodes that have an excess and c changes, that takes O((n + c)·k) solutions of a node, for the k changes that are tried for a
 // node, and exchanges as many again for each change as long as they are few.
 //

@@ -126,11 +126,11 @@ func (s *search) without(step int) *search {
 		}
 	}
 	for i, c := range s.steps {
-		if i == step {
+		if i == step || i == step+1 && s.steps[step].enables || i == step-1 && c.enables { // both of a pair, or none
 			continue
 		}
 		again := other.state.again(c)
-		if again == nil || !other.state.fits(again) || again.solve() != nil || !again.wins() {
+		if again == nil || !other.state.fits(again) || again.solve() != nil || !c.enables && !again.wins() {
 			return nil
 		}
 		other.take(again)
@@ -154,8 +154,14 @@ func (s *search) greedy() {
 	}
 }
 
-// take makes a change.
+// take makes a change, or each of those that it stands for.
 func (s *search) take(c *candidate) {
+	for _, step := range c.steps {
+		s.take(step)
+	}
+	if len(c.steps) > 0 {
+		return
+	}
 	s.steps = append(s.steps, c)
 	s.state.apply(c)
 	touched := func(h *host) bool {
@@ -199,8 +205,11 @@ func (s *search) bestFor(h *host) (best *candidate) {
 	}
 	for some := range slices.Chunk(slow[:min(len(slow), treated)], suffering) {
 		if best = s.bestOf(s.candidates(h, some)); best != nil {
-			break
+			return best
 		}
+	}
+	if s.Max == 0 || len(s.steps)+1 < s.Max {
+		best = s.bestOf(s.pairs(h, slow[:min(len(slow), suffering)]))
 	}
 	return best
 }
@@ -209,8 +218,9 @@ func (s *search) bestFor(h *host) (best *candidate) {
 // win more than the best so far.
 func (s *search) bestOf(candidates []*candidate) (best *candidate) {
 	some := slices.DeleteFunc(candidates, func(c *candidate) bool { return s.banned[c.change.key()] })
-	moves := slices.DeleteFunc(slices.Clone(some), func(c *candidate) bool { return c.change.Action != MovePod })
-	some = slices.DeleteFunc(some, func(c *candidate) bool { return c.change.Action == MovePod })
+	single := func(c *candidate) bool { return c.change.Action == MovePod && len(c.steps) == 0 }
+	moves := slices.DeleteFunc(slices.Clone(some), func(c *candidate) bool { return !single(c) })
+	some = slices.DeleteFunc(some, single)
 	for _, c := range answered(some, (*candidate).weigh) {
 		best = s.better(best, c)
 	}
@@ -267,8 +277,15 @@ func answered(candidates []*candidate, work func(*candidate) error) (some []*can
 	return some
 }
 
-// wins reports whether the change wins something and helps.
-func (c *candidate) wins() bool { return c.win > rounding && c.worth > rounding && c.helps() }
+// wins reports whether the change wins something and helps, and whether each of the steps that it stands for keeps promises.
+func (c *candidate) wins() bool {
+	for _, step := range c.steps {
+		if !step.rough && !step.keeps() {
+			return false
+		}
+	}
+	return c.win > rounding && c.worth > rounding && c.helps()
+}
 
 // rounding is the smallest difference of what changes are worth.
 const rounding = 1e-9
