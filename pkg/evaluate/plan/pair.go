@@ -17,7 +17,7 @@ const (
 func (s *search) pairs(h *host, slow []int) (all []*candidate) {
 	culprits := h.culprits(slow)
 	for _, i := range slow {
-		for _, k := range s.inTheWay(h, i) {
+		for _, k := range h.inTheWay(i) {
 			all = s.lowerFor(all, h, k, func(st *state) []*candidate {
 				now := st.nodes[h.node.Name]
 				return s.add(nil, now, now.index(h.members[i].subject), raiseRequest(now, now.index(h.members[i].subject)))
@@ -51,7 +51,7 @@ func (s *search) makingWay(h *host, i int, to *host) (all []*candidate) {
 		}
 		return []*candidate{move(from, at, from.without(at), there)}
 	}
-	for _, k := range s.inTheWay(to, -1) {
+	for _, k := range to.inTheWay(-1) {
 		all = s.lowerFor(all, to, k, second)
 		v := s.evict(to.object(k))
 		if v.Refused != "" {
@@ -87,7 +87,7 @@ func (s *search) lowerFor(all []*candidate, h *host, k int, second func(*state) 
 }
 
 // inTheWay returns the members of a host, but for one, that request or use most.
-func (s *search) inTheWay(h *host, but int) (some []int) {
+func (h *host) inTheWay(but int) (some []int) {
 	for k := range h.members {
 		if k != but {
 			some = append(some, k)
