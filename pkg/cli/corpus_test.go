@@ -42,7 +42,7 @@ var inCorpus = []struct {
 	{"../../test/manifests/every.yaml", 0, manifestVerbs},
 	{"testdata/foreign/*", 0, manifestVerbs},
 	{"../../docs/examples/who/usage.json", 0, []string{
-		"who -f ../../docs/examples/who/cluster.yaml --usage {}", "top nodes -f ../../docs/examples/who/cluster.yaml --usage {}",
+		"who -f ../../docs/examples/who/cluster.yaml --usage {}", "plan -f ../../docs/examples/who/cluster.yaml --usage {}", "top nodes -f ../../docs/examples/who/cluster.yaml --usage {}",
 	}},
 	{"../../docs/examples/observations.csv", 0, fitVerbs},
 	{"../../test/testdata/colocation/*.csv", 12, fitVerbs},
@@ -60,7 +60,7 @@ var manifestVerbs = []string{
 	"check -f {}", "predict -f {} --cores 4", "size -f {} --replications 8", "share -f {}", "replay -f {} --trace {jobs}", "replay -f {} --generate 5 --every 1s --policies lmuf",
 	"explain pod a -f {}", "explain pod etl/filecomp-7 -f {} --nodes -o wide", "explain --simulate {} -f ../../docs/examples/simulate-cluster.yaml",
 	"explain --simulate ../../docs/examples/simulate-job.yaml -f {}", "explain pod shop/cart-7c9f4-x2k8p -f ../../docs/examples/who/cluster.yaml --scheduler {}",
-	"who -f {} --usage ../../docs/examples/who/usage.json", "profiles suggest -f {} --usage ../../docs/examples/who/usage.json",
+	"who -f {} --usage ../../docs/examples/who/usage.json", "plan -f {} --usage ../../docs/examples/who/usage.json", "profiles suggest -f {} --usage ../../docs/examples/who/usage.json",
 	"share --pods {} --usage ../../docs/examples/usage.csv --cores 2", "fit -f ../../docs/examples/observations.csv --resources cpu --declared {} --folds 2",
 }
 

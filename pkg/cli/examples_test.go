@@ -152,7 +152,7 @@ func runExample(t *testing.T, line string) (asked bool) {
 		var out, errs bytes.Buffer
 		code := cli.Run(t.Context(), "v1", args, cli.Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
 		input = out.String()
-		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "top", "profiles"}, args[0]) {
+		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "plan", "top", "profiles"}, args[0]) {
 			asked, input = true, clitest.ThreeJobs // as a cluster might have answered
 			continue
 		}
