@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -53,10 +54,10 @@ func newVerdicts(t *testing.T) *verdicts {
 // of text.
 func (v *verdicts) server(ctx context.Context, kind, contentType string, text []byte) (refusal, err error) {
 	path := []string{"/apis/loadline.dev/v1alpha1"}
-	if kind == "WorkloadProfile" || kind == "TraceReplay" {
+	if slices.Contains([]string{"WorkloadProfile", "TraceReplay", "Remediation"}, kind) {
 		path = append(path, "namespaces", "default")
 	}
-	path = append(path, strings.ToLower(kind)+"s")
+	path = append(path, strings.Replace(strings.ToLower(kind)+"s", "policys", "policies", 1))
 	err = retry.OnError(connecting, unanswered, func() error {
 		return v.client.Post().AbsPath(path...).Param("dryRun", "All").Param("fieldValidation", "Strict").
 			SetHeader("Content-Type", contentType).Body(text).Do(ctx).Error()
