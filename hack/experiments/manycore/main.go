@@ -175,6 +175,8 @@ var kinds = []struct {
 	of   func(p *pod) bool
 }{
 	{"all", func(*pod) bool { return true }},
+	{"1 processor", func(p *pod) bool { return p.processors == 1 }},
+	{"2 processors", func(p *pod) bool { return p.processors == 2 }},
 	{"4 processors", func(p *pod) bool { return p.processors == 4 }},
 	{"8 processors", func(p *pod) bool { return p.processors == 8 }},
 	{"16 processors", func(p *pod) bool { return p.processors == 16 }},
@@ -183,6 +185,8 @@ var kinds = []struct {
 	{"8 and 16 threads", func(p *pod) bool { return p.threads > 4 }},
 	{"with a limit", func(p *pod) bool { return p.limit > 0 }},
 	{"without a limit", func(p *pod) bool { return p.limit == 0 }},
+	{"without a limit, 1 processor", func(p *pod) bool { return p.limit == 0 && p.processors == 1 }},
+	{"without a limit, 2 processors", func(p *pod) bool { return p.limit == 0 && p.processors == 2 }},
 	{"without a limit, load of the mix below 60 %", func(p *pod) bool { return p.limit == 0 && p.load < 0.6 }},
 	{"without a limit, load 60 to 90 %", func(p *pod) bool { return p.limit == 0 && p.load >= 0.6 && p.load < 0.9 }},
 	{"without a limit, load above 90 %", func(p *pod) bool { return p.limit == 0 && p.load >= 0.9 }},
