@@ -51,7 +51,7 @@ to what the whole plan wins. One may stop after any step.
 
 What is won is excess dilation: how far pods are slowed down above a threshold, added up
 over all pods; a pod with a priority above 0 counts twice, one below 0 half. A step is
-left out where its win may be none. No step slows a pod down about as badly as another
+left out where its win may be none, unless it makes room for the next. No step slows a pod down about as badly as another
 was, or beyond the sla.maxDilation of its WorkloadProfile.
 
 Nothing is changed: -o commands prints what would do it.`,
@@ -112,12 +112,16 @@ func (p *planning) plan(_ context.Context, seen *seen) (*plan.Plan, error) {
 			o.Allow = append(o.Allow, kinds[name]...)
 		}
 	}
-	if some := p.namespaces(); len(some) > 0 {
-		o.Selects = func(pod *corev1.Pod) bool { return slices.Contains(some, pod.Namespace) }
-	}
+	o.Selects = p.selects
 	c := observed.Observe(seen.in, o.Above)
 	c.SolveSlowed()
 	return plan.Make(c, &o)
+}
+
+// selects reports whether a pod is one of those that may change.
+func (p *planning) selects(pod *corev1.Pod) bool {
+	in := func(name string, some []string) bool { return len(some) == 0 || slices.Contains(some, name) }
+	return in(pod.Namespace, p.namespaces()) && in(pod.Spec.NodeName, p.nodes)
 }
 
 // print prints a plan.

@@ -51,6 +51,7 @@ func TestThePlanHasTheChangesThatAreAllowed(t *testing.T) {
 		"as many as help":    {[]string{"--max-changes", "0"}, []plan.Action{plan.MovePod, plan.RaiseLimit}},
 		"limits":             {[]string{"--allow", "limit"}, []plan.Action{plan.RaiseLimit}},
 		"requests":           {[]string{"--allow", "resize"}, []plan.Action{plan.RaiseRequest}},
+		"of a node":          {[]string{"--node", "worker-3"}, []plan.Action{plan.RaiseLimit}},
 		"of a namespace":     {[]string{"-n", "web"}, []plan.Action{plan.RaiseLimit}},
 		"above another mark": {[]string{"--above", "2"}, []plan.Action{plan.MovePod}},
 		"above all":          {[]string{"--above", "7"}, nil},

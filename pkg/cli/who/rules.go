@@ -13,7 +13,7 @@ import (
 )
 
 // advised returns the rules by which changes are proposed to people, given the objects that decide whether pods may be disrupted: a pod of
-// any workload may move, also the only replica, since people can tell whether that matters.
+// any workload may move, also the only replica, which people can judge.
 func advised(in *disruption.Input, pods []corev1.Pod, now time.Time) (*disruption.Rules, error) {
 	all := *in
 	all.Pods, all.Now, all.Allowed = pods, now, sets.New[string]()

@@ -20,7 +20,8 @@ const (
 	noticed = 0.05
 )
 
-// horizon is for how long a win is expected to last, in seconds: work of so many seconds that is lost counts like a dilation of one pod by 1.
+// horizon is how long a win is expected to last, in seconds. To lose work of that length counts like an hour of a dilation of 2: an excess
+// of 1.
 const horizon = 3600
 
 // candidate is a change, and what becomes of the nodes that it concerns.
@@ -42,7 +43,7 @@ type candidate struct {
 	lost  float64
 	// notInPlace says why the pod would have to be made anew.
 	notInPlace string
-	// enables says that the next change needs it, so that it is no matter what it wins itself.
+	// enables says that the next change needs it, which it makes room for, so that it does not matter what it wins itself.
 	enables bool
 	// steps are the changes that this one stands for, which help together only; none for a single one.
 	steps []*candidate
@@ -161,25 +162,35 @@ func (c *candidate) where(who *subject, was int) (*host, int) {
 	return nil, -1
 }
 
-// helps reports whether the change helps a pod enough, slows none down about as badly, and breaks no promise that is enforced.
+// helps reports whether the change helps a pod enough, and none of the steps that it stands for slows a pod down about as badly or breaks a
+// promise that is enforced.
 func (c *candidate) helps() bool {
-	relieved, win, worst := 0.0, 0.0, 0.0
+	relieved, most := 0.0, 0.0 // the pod that was slowed down worst, and how much another may be afterwards
 	c.each(func(f *fate) {
 		if least := f.relieved(); least > 0 && f.before > relieved {
-			relieved, win = f.before, least
-		}
-		if f.after > f.before+noticed {
-			worst = max(worst, f.after)
+			relieved, most = f.before, f.before-least
 		}
 	})
-	return relieved > 0 && worst <= relieved-win && c.keeps()
+	if relieved == 0 || !c.spares(most) {
+		return false
+	}
+	for _, step := range c.steps {
+		if !step.rough && !step.spares(most) {
+			return false
+		}
+	}
+	return true
 }
 
-// keeps reports whether the change breaks no promise that is enforced.
-func (c *candidate) keeps() bool {
-	kept := true
-	c.each(func(f *fate) { kept = kept && !broken(f) })
-	return kept
+// spares reports whether the change slows no pod down to more than a dilation, and breaks no promise that is enforced.
+func (c *candidate) spares(most float64) bool {
+	spared := true
+	c.each(func(f *fate) {
+		if f.after > f.before+noticed && f.after > most || broken(f) {
+			spared = false
+		}
+	})
+	return spared
 }
 
 // relieved returns how much the dilation of a slowed pod has to become less, if it does, else 0.

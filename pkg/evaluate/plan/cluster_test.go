@@ -33,7 +33,7 @@ func worker(name string, cpus int) corev1.Node {
 	}
 }
 
-// workload is a pod of a Deployment of its name, on a node, that requests so many thousandths of a core, and the demand that it has.
+// workload is a pod of a Deployment of its name on a node, with its request in thousandths of a core and its demand.
 type workload struct {
 	name, node string
 	request    int64

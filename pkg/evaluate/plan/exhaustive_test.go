@@ -85,6 +85,9 @@ func (o *oracle) search(st *state, from, more int, made []*candidate) {
 		return
 	}
 	for k := from; k < len(o.all); k++ {
+		if slices.ContainsFunc(made, func(c *candidate) bool { return c.who == o.all[k].who }) {
+			continue
+		}
 		c := st.again(o.all[k])
 		if c == nil {
 			continue

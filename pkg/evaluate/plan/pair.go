@@ -28,7 +28,7 @@ func (s *search) pairs(h *host, slow []int) (all []*candidate) {
 		return all
 	}
 	for _, i := range slices.Concat(slow, culprits) {
-		if s.evict(h.object(i)).Refused != "" {
+		if s.evict(h, i).Refused != "" {
 			continue
 		}
 		targets := s.cheapest(h, i)
@@ -53,7 +53,7 @@ func (s *search) makingWay(h *host, i int, to *host) (all []*candidate) {
 	}
 	for _, k := range to.inTheWay(-1) {
 		all = s.lowerFor(all, to, k, second)
-		v := s.evict(to.object(k))
+		v := s.evict(to, k)
 		if v.Refused != "" {
 			continue
 		}

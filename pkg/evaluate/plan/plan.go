@@ -90,7 +90,7 @@ type Fate struct {
 	Dilation, Margin float64
 	// Step is the index of the step that helps it most, −1 if none does.
 	Step int
-	// Unknown says what would have to be known to tell whether something else helps, "" for nothing.
+	// Unknown says what is missing to decide whether something else helps, "" for nothing.
 	Unknown string
 }
 
@@ -134,6 +134,11 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, doubtful []*C
 		p.Left = st.excess()
 		wins[i] = before - p.Left
 		p.Steps = append(p.Steps, Step{Change: c.change, Left: p.Left, Pods: effects, Notes: c.notes, LostSeconds: c.lost, NotInPlace: c.notInPlace})
+	}
+	for i, c := range steps {
+		if c.enables {
+			p.Steps[i].Notes = append(slices.Clone(c.notes), fmt.Sprintf("it makes room for step %d", i+2))
+		}
 	}
 	spreads, err := first.spreads(steps)
 	if err != nil {

@@ -312,3 +312,46 @@ func BenchmarkMake(b *testing.B) {
 		})
 	}
 }
+
+// Of whatever clusters: no plan has more changes than it may, none changes a pod that it moves a second time, since another pod is there
+// then, and no step slows a pod down as badly as the worst was before it.
+func TestAPlanCanBeCarriedOutStepByStep(t *testing.T) {
+	t.Parallel()
+	pairs := 0
+	for seed := range 40 {
+		rng := rand.New(rand.NewPCG(uint64(seed), 46))
+		nodes, workloads := drawCluster(rng)
+		in := observedAs(t, nodes, workloads)
+		for most := range 4 {
+			p := planOf(t, in, Options{Max: most})
+			if most > 0 && len(p.Steps) > most {
+				t.Errorf("cluster %d: %d steps, at most %d are allowed", seed, len(p.Steps), most)
+			}
+			moved, changed := map[string]bool{}, map[string]bool{}
+			worst := 0.0
+			for i := range in.Sights {
+				for _, pod := range in.Sights[i].Intervals[0].Pods {
+					worst = max(worst, pod.Dilation)
+				}
+			}
+			for i := range p.Steps {
+				s := &p.Steps[i]
+				if moved[s.Pod] || s.Action == MovePod && changed[s.Pod] {
+					t.Errorf("cluster %d, step %d changes %s again: %+v", seed, i+1, s.Pod, s.Change)
+				}
+				moved[s.Pod], changed[s.Pod] = s.Action == MovePod, true
+				for _, e := range s.Pods {
+					if e.Then > e.Now && e.Then >= worst {
+						t.Errorf("cluster %d, step %d: %+v, where the worst was %.2f", seed, i+1, e, worst)
+					}
+				}
+				if len(s.Notes) > 0 {
+					pairs++
+				}
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Error("no step makes room for the next")
+	}
+}

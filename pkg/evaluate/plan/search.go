@@ -16,14 +16,12 @@ import (
 )
 
 const (
-	// suffering is for how many pods of a node, those with the largest excess, changes are tried at a time, and culprits how many of the
-	// neighbours that they wait for most.
-	suffering, culprits = 3, 3
-	// treated is for how many pods of a node changes are tried before it is given up.
-	treated = 20
-	// tried is the number of nodes, the cheapest by their prices, to which a move is predicted, and asked how many are asked for whether
-	// they take the pod.
-	tried, asked = 3, 64
+	// maxSlow is for how many pods of a node, those with the largest excess, changes are tried at a time, maxCulprits for how many of the
+	// neighbours that they wait for most, and maxTried for how many of a node's pods at all.
+	maxSlow, maxCulprits, maxTried = 3, 3, 20
+	// maxTargets is the number of nodes, the cheapest by their prices, to which a move is predicted, and maxAsked how many are asked for
+	// whether they take the pod.
+	maxTargets, maxAsked = 3, 64
 	// few is the number of nodes of a cluster in which a move to any is predicted.
 	few = 8
 )
@@ -190,7 +188,7 @@ func (s *search) next() (best *candidate) {
 			c = s.bestFor(h)
 			s.best[h.node.Name] = c
 		}
-		if c != nil && (best == nil || c.worth > best.worth) {
+		if c != nil && s.room(c) && (best == nil || c.worth > best.worth) {
 			best = c
 		}
 	}
@@ -200,18 +198,20 @@ func (s *search) next() (best *candidate) {
 // bestFor returns the change that wins most of those that help the worst pods of a host, or else the next ones.
 func (s *search) bestFor(h *host) (best *candidate) {
 	slow := h.slow()
-	for _, i := range slow[min(len(slow), treated):] {
-		s.unknown[h.members[i].subject] = fmt.Sprintf("%d pods of its node are slowed down more: see what helps them first", treated)
+	for _, i := range slow[min(len(slow), maxTried):] {
+		s.unknown[h.members[i].subject] = fmt.Sprintf("%d pods of its node are slowed down more: see what helps them first", maxTried)
 	}
-	for some := range slices.Chunk(slow[:min(len(slow), treated)], suffering) {
+	for some := range slices.Chunk(slow[:min(len(slow), maxTried)], maxSlow) {
 		if best = s.bestOf(s.candidates(h, some)); best != nil {
 			return best
 		}
 	}
-	if s.Max == 0 || len(s.steps)+1 < s.Max {
-		best = s.bestOf(s.pairs(h, slow[:min(len(slow), suffering)]))
-	}
-	return best
+	return s.bestOf(s.pairs(h, slow[:min(len(slow), maxSlow)]))
+}
+
+// room reports whether the plan may have all steps of a change more.
+func (s *search) room(c *candidate) bool {
+	return s.Max == 0 || len(s.steps)+max(1, len(c.steps)) <= s.Max
 }
 
 // bestOf returns the change that wins most of some that help. Moves come last, those first that may win most, and only as long as they may
@@ -277,15 +277,8 @@ func answered(candidates []*candidate, work func(*candidate) error) (some []*can
 	return some
 }
 
-// wins reports whether the change wins something and helps, and whether each of the steps that it stands for keeps promises.
-func (c *candidate) wins() bool {
-	for _, step := range c.steps {
-		if !step.rough && !step.keeps() {
-			return false
-		}
-	}
-	return c.win > rounding && c.worth > rounding && c.helps()
-}
+// wins reports whether the change wins something and helps.
+func (c *candidate) wins() bool { return c.win > rounding && c.worth > rounding && c.helps() }
 
 // rounding is the smallest difference of what changes are worth.
 const rounding = 1e-9
@@ -310,7 +303,7 @@ func (s *search) candidates(h *host, slow []int) (all []*candidate) {
 		return all
 	}
 	for _, i := range slices.Concat(slow, culprits) {
-		v := s.evict(h.object(i))
+		v := s.evict(h, i)
 		if v.Refused != "" {
 			continue
 		}
@@ -324,27 +317,31 @@ func (s *search) candidates(h *host, slow []int) (all []*candidate) {
 
 // add adds changes of the request or the limit of a member that may be made.
 func (s *search) add(all []*candidate, h *host, i int, some ...*candidate) []*candidate {
+	if h.members[i].moved || !s.in(h.object(i)) {
+		return all
+	}
 	for _, c := range some {
 		if c == nil {
 			continue
 		}
-		if s.Rules != nil && s.in(h.object(i)) {
+		if s.Rules != nil {
 			v := s.Rules.Resize(h.object(i), []disruption.ContainerCPU{c.change.CPU()})
 			if v.Refused != "" && s.InPlace {
 				continue
 			}
 			c.notes, c.lost, c.notInPlace = v.Notes, v.LostSeconds, v.Refused
 		}
-		if s.in(h.object(i)) {
-			all = append(all, c)
-		}
+		all = append(all, c)
 	}
 	return all
 }
 
-// evict says whether a pod may move, and what is lost by that.
-func (s *search) evict(pod *corev1.Pod) disruption.Verdict {
+// evict says whether a member may move, and what is lost by that.
+func (s *search) evict(h *host, i int) disruption.Verdict {
+	pod, m := h.object(i), &h.members[i]
 	switch {
+	case m.moved || m.resized:
+		return disruption.Verdict{Refused: "an earlier change concerns it"}
 	case !s.in(pod):
 		return disruption.Verdict{Refused: "it is none of those that may change"}
 	case s.Rules != nil:
@@ -388,12 +385,12 @@ func (h *host) culprits(slow []int) (some []int) {
 		}
 	}
 	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(adds[b], adds[a]) })
-	return some[:min(len(some), culprits)]
+	return some[:min(len(some), maxCulprits)]
 }
 
 // moves returns the moves of a member that are tried.
 func (s *search) moves(h *host, i int) (all []*candidate) {
-	most := tried
+	most := maxTargets
 	if len(s.state.nodes) <= few {
 		most = few
 	}
@@ -422,18 +419,18 @@ func (s *search) cheapest(h *host, i int) []*host {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.node.Name, b.node.Name))
 	}
 	candidate := h.model.Candidate(h.model.Pods[i])
-	some := make([]priced, 0, asked+1)
+	some := make([]priced, 0, maxAsked+1)
 	for _, other := range s.state.nodes {
 		if other == h {
 			continue
 		}
 		p := priced{other, other.price(candidate)}
-		if len(some) == asked && cheaper(p, some[asked-1]) > 0 {
+		if len(some) == maxAsked && cheaper(p, some[maxAsked-1]) > 0 {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(some, p, cheaper)
 		some = slices.Insert(some, at, p)
-		some = some[:min(len(some), asked)]
+		some = some[:min(len(some), maxAsked)]
 	}
 	hosts := make([]*host, len(some))
 	for k := range some {

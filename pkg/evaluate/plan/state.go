@@ -84,6 +84,9 @@ type member struct {
 
 	// less is what its limits add no more.
 	less float64
+	// moved and resized say what earlier changes did to it. A pod that has moved is another one, under another name: it changes no more,
+	// and one that was resized does not move, since the other has the resources of its template.
+	moved, resized bool
 }
 
 // newHost returns a node as it was observed.
@@ -215,6 +218,7 @@ func (h *host) with(pod node.Pod, m member) *host {
 	other := &host{node: h.node, idle: h.idle}
 	pod.Bound = m.boundOn(h.model.Servers[0])
 	other.model = h.model.With(pod)
+	m.moved = true
 	other.members = append(slices.Clone(h.members), m)
 	other.free = h.free - cgroup.MilliCPU(pod.Pod)
 	other.busy = h.busy + m.runs()
@@ -225,6 +229,7 @@ func (h *host) with(pod node.Pod, m member) *host {
 func (h *host) changed(i int, model *node.Node) *host {
 	other := &host{node: h.node, idle: h.idle, model: model, busy: h.busy}
 	other.members = slices.Clone(h.members)
+	other.members[i].resized = true
 	other.free = h.free + cgroup.MilliCPU(h.object(i)) - cgroup.MilliCPU(model.Pods[i].Pod)
 	return other
 }

@@ -78,8 +78,8 @@ func (s *subject) explain(modelled float64) (*breakdown, error) {
 	return b, nil
 }
 
-// dilation returns that of the pod where it waits for so long by the model and its limits add less, on a node of which so many
-// processors are busy.
+// dilation returns that of the pod, given how long it waits by the model, how much less its limits add, and the number of busy processors
+// of its node.
 func (s *subject) dilation(b *breakdown, waits, less, busy float64) float64 {
 	scale := 1.0
 	if b.modelled > 0 {
@@ -96,8 +96,8 @@ func (s *subject) dilation(b *breakdown, waits, less, busy float64) float64 {
 	return 1 + b.fixed + max(0, b.limits-less) + unclear + explained
 }
 
-// clears returns the part of the waiting that is not clear which is left on a node of which so many processors are busy, at most 1: it is
-// taken to be shared by all that runs beside the threads of the pod.
+// clears returns the part of the unclear waiting that is left on a node with a number of busy processors, at most 1. Unclear waiting is
+// taken to be due in equal parts to all that runs beside the threads of the pod.
 func (s *subject) clears(busy float64) float64 {
 	p := s.pod
 	threads, own := max(1, p.Threads), s.runs()
@@ -117,7 +117,7 @@ func (s *subject) runs() float64 {
 	return s.pod.Times.Run / s.pod.Seconds
 }
 
-// boundOn returns the bound of the pod on a node of so many processors.
+// boundOn returns the bound of the pod on a node with a number of processors.
 func (s *subject) boundOn(servers int) node.Bound {
 	if s.pod.Index < 0 {
 		return node.Bound{}
