@@ -232,7 +232,7 @@ const (
 // is True stays so.
 const (
 	// ConditionApproved is True when the change may be made: a person approved it, or the
-	// policy needs nobody to.
+	// policy asks for no approval.
 	ConditionApproved = "Approved"
 	// ConditionProven is True when the change has won.
 	ConditionProven = "Proven"

@@ -130,21 +130,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // advance decides on a change, writes what was decided, does it, and writes what came of it.
-func (r *Reconciler) advance(ctx context.Context, change *v1alpha1.Remediation) (plan, error) {
+func (r *Reconciler) advance(ctx context.Context, change *v1alpha1.Remediation) (decision, error) {
 	in, err := r.gather(ctx, r.Client, change)
 	if err != nil {
-		return plan{}, err
+		return decision{}, err
 	}
 	p := decide(in)
 	if p.starts { // by what may be old: other changes may have been started since
 		if in, err = r.gather(ctx, r.API, change); err != nil {
-			return plan{}, err
+			return decision{}, err
 		}
 		p = decide(in)
 	}
 	if p.starts { // what takes most requests is asked last
 		if err := r.permission(ctx, in); err != nil {
-			return plan{}, err
+			return decision{}, err
 		}
 		p = decide(in)
 	}
@@ -174,7 +174,7 @@ func (r *Reconciler) try(ctx context.Context, in *input, do action) *attempt {
 
 // write writes the status of a change, emits events about it, and counts what has ended. The
 // change then has the status and the version that the API server has.
-func (r *Reconciler) write(ctx context.Context, change *v1alpha1.Remediation, p plan) error {
+func (r *Reconciler) write(ctx context.Context, change *v1alpha1.Remediation, p decision) error {
 	before, after := change.DeepCopy(), change.DeepCopy()
 	after.Status = p.status
 	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, before, after, news(before, after)...)

@@ -17,7 +17,7 @@ import (
 // eviction is the step in which the pod is evicted.
 type eviction struct{ *input }
 
-func (in *eviction) plan() plan {
+func (in *eviction) decide() decision {
 	if in.pod == nil || terminated(in.pod) || in.tried != nil && (in.tried.err == nil || gone(in.tried.err)) {
 		return in.awaitReplacement()
 	}
@@ -47,7 +47,7 @@ func (in *eviction) plan() plan {
 func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 // awaitReplacement begins to wait for the pod that takes the place of the evicted one.
-func (in *eviction) awaitReplacement() plan {
+func (in *eviction) awaitReplacement() decision {
 	p := in.unchanged()
 	var grace time.Duration
 	if in.pod != nil && in.pod.Spec.TerminationGracePeriodSeconds != nil {
@@ -62,7 +62,7 @@ func (in *eviction) awaitReplacement() plan {
 // replacement is the step in which another pod takes the place of the evicted one.
 type replacement struct{ *input }
 
-func (in *replacement) plan() plan {
+func (in *replacement) decide() decision {
 	p := in.unchanged()
 	next := in.candidate()
 	switch {
@@ -122,7 +122,7 @@ func (in *replacement) replacements() sets.Set[string] {
 }
 
 // landed begins to observe the pod in the place of the evicted one.
-func (in *replacement) landed(p plan, pod *corev1.Pod) plan {
+func (in *replacement) landed(p decision, pod *corev1.Pod) decision {
 	p.status.Replacement = &v1alpha1.RemediationPod{Name: pod.Name, UID: string(pod.UID), Node: pod.Spec.NodeName}
 	target := in.remediation.Spec.Change.ToNode
 	reason, message := v1alpha1.ReasonOnTarget, fmt.Sprintf("%s is ready on node %s", pod.Name, pod.Spec.NodeName)

@@ -23,7 +23,7 @@ type observation struct{ *input }
 // that a judgement may take.
 func judgedFrom(r *v1alpha1.Remediation) time.Time { return r.Status.Deadline.Add(-judgeWithin) }
 
-func (in *observation) plan() plan {
+func (in *observation) decide() decision {
 	p := in.unchanged()
 	if reason, message := in.lost(); reason != "" {
 		p.set(v1alpha1.ConditionProven, metav1.ConditionUnknown, reason, message)
@@ -65,7 +65,7 @@ func (in *input) altered() string {
 }
 
 // judge ends the change, or begins to undo it, by what it has won.
-func (in *observation) judge(p plan) plan {
+func (in *observation) judge(p decision) decision {
 	j := in.judgement
 	p.status.Realized = realized(in.remediation, j)
 	won := fmt.Sprintf("%.2f (%.2f to %.2f), predicted %s", j.Win, j.Low, j.High, in.remediation.Spec.Prediction.Win)
@@ -84,7 +84,7 @@ func (in *observation) judge(p plan) plan {
 }
 
 // lose undoes a change, if it can be.
-func (in *observation) lose(p plan, reason, message string) plan {
+func (in *observation) lose(p decision, reason, message string) decision {
 	p.set(v1alpha1.ConditionProven, metav1.ConditionFalse, reason, message)
 	if in.moves() {
 		return p.end(v1alpha1.ReasonFailed, message+"; a move cannot be undone")

@@ -32,8 +32,8 @@ func never(reason, format string, arguments ...any) *verdict {
 	return &verdict{reason: reason, message: fmt.Sprintf(format, arguments...), ends: true}
 }
 
-// plan starts the change, or says why not.
-func (in *proposal) plan() plan {
+// decide starts the change, or says why not.
+func (in *proposal) decide() decision {
 	p := in.unchanged()
 	approved := in.approve(&p)
 	if approved != nil && approved.ends {
@@ -54,7 +54,7 @@ func (in *proposal) plan() plan {
 }
 
 // approve sets the condition Approved, and says what is missing.
-func (in *proposal) approve(p *plan) *verdict {
+func (in *proposal) approve(p *decision) *verdict {
 	a := in.remediation.Spec.Approval
 	switch {
 	case a != nil && a.Decision == v1alpha1.DecisionRejected:
@@ -161,7 +161,7 @@ func (in *proposal) age() time.Duration {
 }
 
 // start begins the first step of the change.
-func (in *proposal) start(p plan) plan {
+func (in *proposal) start(p decision) decision {
 	p.starts = true
 	p.status.StartTime = new(in.now)
 	if in.moves() {

@@ -14,7 +14,7 @@ import (
 // resizeStep is the step in which the pod is resized, and the kubelet follows.
 type resizeStep struct{ *input }
 
-func (in *resizeStep) plan() plan {
+func (in *resizeStep) decide() decision {
 	if in.pod == nil || terminated(in.pod) {
 		p := in.unchanged()
 		return p.fail(v1alpha1.ReasonPodGone, fmt.Sprintf("pod %s has ended, or was deleted, while it was resized", in.remediation.Spec.Pod.Name))
@@ -34,7 +34,7 @@ func (in *resizeStep) plan() plan {
 }
 
 // ask resizes the pod.
-func (in *resizeStep) ask() plan {
+func (in *resizeStep) ask() decision {
 	held, p := in.held(resizeWithin)
 	switch {
 	case held != nil:
@@ -54,7 +54,7 @@ func (in *resizeStep) ask() plan {
 }
 
 // follow waits for the kubelet.
-func (in *resizeStep) follow() plan {
+func (in *resizeStep) follow() decision {
 	p := in.unchanged()
 	p.limit(resizeWithin)
 	far, says := kubeletProgress(in.pod, in.container(), in.to())
@@ -79,20 +79,20 @@ func (in *resizeStep) follow() plan {
 }
 
 // undo has a resize undone that could not be made.
-func (p *plan) undo(reason, message string) plan {
+func (p *decision) undo(reason, message string) decision {
 	p.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, reason, message)
 	return p.rollBack(message)
 }
 
 // rollBack begins to undo a resize.
-func (p *plan) rollBack(message string) plan {
+func (p *decision) rollBack(message string) decision {
 	p.set(v1alpha1.ConditionRolledBack, metav1.ConditionFalse, v1alpha1.ReasonRollingBack, message)
 	p.begin(v1alpha1.ReasonRollingBack, message, rollBackWithin)
 	return p.wait(soon)
 }
 
 // observe begins to observe a change that is made.
-func (in *input) observe(p plan) plan {
+func (in *input) observe(p decision) decision {
 	within := defaultObserve
 	if in.policy != nil {
 		within = in.policy.Observe
@@ -105,13 +105,13 @@ func (in *input) observe(p plan) plan {
 }
 
 // fail ends a change that was not made.
-func (p *plan) fail(reason, message string) plan {
+func (p *decision) fail(reason, message string) decision {
 	p.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, reason, message)
 	return p.end(v1alpha1.ReasonFailed, message)
 }
 
 // retry has an action tried again that the API server could not answer.
-func (p *plan) retry(err error) plan {
+func (p *decision) retry(err error) decision {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) { // the pod has changed since it was read
 		return p.wait(time.Second)
 	}

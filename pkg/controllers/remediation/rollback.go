@@ -12,7 +12,7 @@ import (
 // rollBack is the step in which a resize is undone.
 type rollBack struct{ *input }
 
-func (in *rollBack) plan() plan {
+func (in *rollBack) decide() decision {
 	if in.pod == nil || terminated(in.pod) {
 		p := in.unchanged()
 		return p.undone(v1alpha1.ReasonPodGone, "the pod is gone, and with it the change")
@@ -46,7 +46,7 @@ func (in *rollBack) plan() plan {
 }
 
 // follow waits for the kubelet.
-func (in *rollBack) follow() plan {
+func (in *rollBack) follow() decision {
 	p := in.unchanged()
 	p.limit(rollBackWithin)
 	far, says := kubeletProgress(in.pod, in.container(), in.from())
@@ -62,7 +62,7 @@ func (in *rollBack) follow() plan {
 
 // undone ends a change that was undone. One that was made and did not win is rolled back; one
 // that could not be made has failed.
-func (p *plan) undone(reason, message string) plan {
+func (p *decision) undone(reason, message string) decision {
 	p.set(v1alpha1.ConditionRolledBack, metav1.ConditionTrue, reason, message)
 	outcome, why := v1alpha1.ReasonFailed, meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionApplied)
 	if c := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionProven); c != nil && c.Status == metav1.ConditionFalse {
@@ -72,7 +72,7 @@ func (p *plan) undone(reason, message string) plan {
 }
 
 // left ends a change that could not be undone.
-func (p *plan) left(reason, message string) plan {
+func (p *decision) left(reason, message string) decision {
 	p.set(v1alpha1.ConditionRolledBack, metav1.ConditionFalse, reason, message)
 	return p.end(v1alpha1.ReasonFailed, message)
 }

@@ -48,8 +48,8 @@ type attempt struct {
 	err error
 }
 
-// plan is what is next for a change. The status is written before the action is tried.
-type plan struct {
+// decision is what is next for a change. The status is written before the action is tried.
+type decision struct {
 	status v1alpha1.RemediationStatus
 	do     action
 	// starts reports whether the change is started: that takes numbers that are read past
@@ -64,7 +64,7 @@ type plan struct {
 	generation int64
 }
 
-// input is what a plan is made of.
+// input is what a decision is made of.
 type input struct {
 	remediation *v1alpha1.Remediation
 	// policy is the one of the change, nil if there is none that can be used, and noPolicy
@@ -92,55 +92,55 @@ type input struct {
 	now   metav1.Time
 }
 
-// decide says what is next. It is pure: the same input gives the same plan.
-func decide(in *input) plan {
+// decide says what is next. It is pure: the same input gives the same decision.
+func decide(in *input) decision {
 	r := in.remediation
 	switch {
 	case remediations.Complete(r):
 		return in.unchanged()
 	case !remediations.Started(r):
-		return (&proposal{in}).plan()
+		return (&proposal{in}).decide()
 	}
 	switch remediations.Step(r) {
 	case v1alpha1.ReasonResizing:
-		return (&resizeStep{in}).plan()
+		return (&resizeStep{in}).decide()
 	case v1alpha1.ReasonEvicting:
-		return (&eviction{in}).plan()
+		return (&eviction{in}).decide()
 	case v1alpha1.ReasonReplacing:
-		return (&replacement{in}).plan()
+		return (&replacement{in}).decide()
 	case v1alpha1.ReasonRollingBack:
-		return (&rollBack{in}).plan()
+		return (&rollBack{in}).decide()
 	default:
-		return (&observation{in}).plan()
+		return (&observation{in}).decide()
 	}
 }
 
-// unchanged returns a plan that does nothing.
-func (in *input) unchanged() plan {
-	p := plan{status: *in.remediation.Status.DeepCopy(), now: in.now, generation: in.remediation.Generation}
+// unchanged returns a decision that does nothing.
+func (in *input) unchanged() decision {
+	p := decision{status: *in.remediation.Status.DeepCopy(), now: in.now, generation: in.remediation.Generation}
 	p.status.ObservedGeneration = new(in.remediation.Generation)
 	p.status.Change = condition.Message(remediations.Describe(&in.remediation.Spec.Change))
 	return p
 }
 
 // set sets a condition.
-func (p *plan) set(kind string, status metav1.ConditionStatus, reason, message string) {
+func (p *decision) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	condition.Set(&p.status.Conditions, p.generation, p.now, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
 }
 
 // step says which step is under way.
-func (p *plan) step(reason, message string) {
+func (p *decision) step(reason, message string) {
 	p.set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, message)
 }
 
 // begin begins a step, which may take as long as it says.
-func (p *plan) begin(reason, message string, within time.Duration) {
+func (p *decision) begin(reason, message string, within time.Duration) {
 	p.step(reason, message)
 	p.status.Deadline = new(metav1.NewTime(p.now.Add(within)))
 }
 
 // end says that nothing more is done.
-func (p *plan) end(outcome, message string) plan {
+func (p *decision) end(outcome, message string) decision {
 	p.set(v1alpha1.ConditionComplete, metav1.ConditionTrue, outcome, message)
 	p.status.CompletionTime, p.status.Deadline = new(p.now), nil
 	p.do, p.again, p.err = nothing, 0, nil
@@ -148,24 +148,24 @@ func (p *plan) end(outcome, message string) plan {
 }
 
 // limit gives a step a deadline that has none.
-func (p *plan) limit(within time.Duration) {
+func (p *decision) limit(within time.Duration) {
 	if p.status.Deadline == nil {
 		p.status.Deadline = new(metav1.NewTime(p.now.Add(within)))
 	}
 }
 
 // late reports whether the step has taken as long as it may.
-func (p *plan) late() bool { return p.status.Deadline != nil && !p.now.Before(p.status.Deadline) }
+func (p *decision) late() bool { return p.status.Deadline != nil && !p.now.Before(p.status.Deadline) }
 
 // wait has the change looked at again.
-func (p *plan) wait(again time.Duration) plan {
+func (p *decision) wait(again time.Duration) decision {
 	p.again = again
 	return *p
 }
 
-// held returns a plan that leaves the pod alone while a namespace says so, and gives the step
+// held returns a decision that leaves the pod alone while a namespace says so, and gives the step
 // all of its time afterwards; nil where the step goes on.
-func (in *input) held(within time.Duration) (held *plan, p plan) {
+func (in *input) held(within time.Duration) (held *decision, p decision) {
 	p = in.unchanged()
 	if in.stopped == "" {
 		p.limit(within)
