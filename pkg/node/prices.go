@@ -22,15 +22,12 @@ func (n *Node) Prices() *price.Prices {
 	return load.Prices()
 }
 
-// Cost returns the cost of a pod by the prices of a node: how long it would wait, and how long it would make others wait.
-func (n *Node) Cost(prices *price.Prices, pod Pod) float64 { return Cost(prices, n.Candidate(pod)) }
-
 // Candidate returns a pod as prices of nodes that have the CPU at the same index take it.
 func (n *Node) Candidate(pod Pod) *price.Candidate {
 	return price.NewShareCandidate(pod.Vector, n.CPU, cgroup.Flat(pod.Pod))
 }
 
-// Cost returns the cost of a candidate by the prices of a node: see [Node.Cost].
+// Cost returns the cost of a candidate by the prices of a node: how long it would wait, and how long it would make others wait.
 func Cost(prices *price.Prices, candidate *price.Candidate) float64 {
 	waits, inflicts := prices.Parts(candidate)
 	return waits + inflicts

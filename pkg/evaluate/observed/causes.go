@@ -63,11 +63,11 @@ func (w *Waiting) Total() float64 {
 	return sum
 }
 
-// WaitingOf returns why a pod of a node waits, by the model, given its solution.
+// waitingOf returns why a pod of a node waits, by the model, given its solution.
 //
 // The dilation of a prediction is relative to the pod alone, with its own threads in each other's way, so what it adds is
 // longer by that, and by what the limit leaves of the time alone.
-func WaitingOf(n *node.Node, at int, p *contention.Prediction) (*Waiting, error) {
+func waitingOf(n *node.Node, at int, p *contention.Prediction) (*Waiting, error) {
 	itself, err := WaitsForItself(n, at)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (r *Pod) Waits() (w *Waiting, throttling float64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err = WaitingOf(r.Node.Model, r.Index, p)
+	w, err = waitingOf(r.Node.Model, r.Index, p)
 	return w, p.Throttling(r.Index), err
 }
 

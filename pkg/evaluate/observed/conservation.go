@@ -13,18 +13,18 @@ import "math"
 //
 // Several threads can wait at once for what runs, and for each other.
 
-// Beside is for how long, while a pod was observed, everything ran that its threads may have waited for, in seconds of these threads.
-type Beside struct {
+// beside is for how long, while a pod was observed, everything ran that its threads may have waited for, in seconds of these threads.
+type beside struct {
 	itself, system, stolen float64
 	By                     []float64 // in the order of the pods of the node
 	Total                  float64   // of them all
 }
 
-// Beside returns what ran beside the threads of a pod.
-func (r *Pod) Beside() *Beside {
+// beside returns what ran beside the threads of a pod.
+func (r *Pod) beside() *beside {
 	threads := max(1, r.Threads)
 	perNode := threads * r.Seconds / r.Node.Seconds
-	b := &Beside{
+	b := &beside{
 		itself: (threads - 1) * r.Times.Run, system: r.Node.system * perNode, stolen: r.Node.Stolen * perNode,
 		By: make([]float64, len(r.Node.Pods)),
 	}
@@ -45,7 +45,7 @@ func (r *Pod) least(waited float64) *Waiting {
 		return least
 	}
 	perSecond := r.Waited() / r.Times.Wait
-	b := r.Beside()
+	b := r.beside()
 	missing := math.Abs(b.Total - waited/perSecond)
 	of := func(ran float64) float64 { return max(0, ran-missing) * perSecond }
 	least.Itself, least.System = of(b.itself), of(b.system)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -353,5 +354,39 @@ func TestAPlanCanBeCarriedOutStepByStep(t *testing.T) {
 	}
 	if pairs == 0 {
 		t.Error("no step makes room for the next")
+	}
+}
+
+// A pod that requests far more than it uses keeps another one away, from where that would have a processor of its own.
+func TestAChangeMakesRoomForAnother(t *testing.T) {
+	t.Parallel()
+	nodes := []corev1.Node{worker("worker-1", 1), worker("worker-2", 1)}
+	workloads := []workload{
+		{name: "a", node: "worker-1", request: 500, loading: 0.9},
+		{name: "b", node: "worker-1", request: 500, loading: 0.9},
+		{name: "c", node: "worker-2", request: 900, loading: 0.05},
+	}
+	for name, test := range map[string]struct {
+		options Options
+		want    []Action
+	}{
+		"two steps":           {Options{Max: 2}, []Action{LowerRequest, MovePod}},
+		"no more than one":    {Options{Max: 1}, nil},
+		"of which one is not": {Options{Allow: []Action{MovePod}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := planOf(t, observedAs(t, nodes, workloads), test.options)
+			var got []Action
+			for i := range p.Steps {
+				got = append(got, p.Steps[i].Action)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Fatalf("got %+v, want %v", p.Steps, test.want)
+			}
+			if len(got) == 2 && !slices.Equal(p.Steps[0].Notes, []string{"it makes room for step 2"}) {
+				t.Errorf("the first step has the notes %q", p.Steps[0].Notes)
+			}
+		})
 	}
 }
