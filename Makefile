@@ -64,6 +64,10 @@ clean: ## Remove what the other targets make
 .PHONY: test
 test: test-unit test-integration test-cluster ## Run all tests: unit, integration, and those of the local control plane
 
+# Properties are tried on the same random inputs in every run, so that the run says something about the change and not about the draw.
+# RAPID_SEED=0 draws others, and names the seed of what fails.
+export RAPID_SEED ?= 1
+
 UNIT = go list ./... | grep -vE '/(test|hack)/'
 # The race detector watches everything but the model and the command line, which calls it: arithmetic, which it slows down
 # tenfold; and but what starts the scheduler, for which it would have all of kube-scheduler compiled once more. Of the

@@ -21,8 +21,8 @@ func race(ctx context.Context, m *model, o Options) (*sums, error) {
 			return nil, err
 		}
 		offX, offT := r.errors()
-		if off = offX + offT; off <= o.Tolerance {
-			return r.finish(offX, offT), nil
+		if off = max(offX+offT, told*o.Tolerance); off <= o.Tolerance {
+			return r.finish(off), nil
 		}
 		if offX > o.Tolerance/2 {
 			r.stepX /= 2
@@ -33,6 +33,11 @@ func race(ctx context.Context, m *model, o Options) (*sums, error) {
 	}
 	return nil, fmt.Errorf("%s: %w: the relative error is %.2g, not %g", Race, ErrNotReached, off, o.Tolerance)
 }
+
+// What a step leaves out and what twice the step does are waves whose phases depend on where the nodes are: where the second crosses
+// zero, errors tells next to nothing of the first. So the first steps are those for a tolerance hidden times smaller than the one that is
+// asked for, and the error is told to be at least the part told of that one.
+const hidden, told = 100, 0.5
 
 // spare is the part of the tolerance that an integral may lose at each of its ends.
 const spare = 1e-3
@@ -64,7 +69,7 @@ func newRacing(m *model, tolerance float64) (*racing, error) {
 	// With an integrand that is analytic in a strip of half width d around the real
 	// axis the error of a step h is of the order of exp(−2πd/h), and d is about 1. The
 	// result of 2h has to be good enough for errors to tell that of h.
-	step := math.Pi * extrapolation / math.Log(1/tolerance)
+	step := math.Pi * extrapolation / math.Log(hidden/tolerance)
 	r := &racing{m: m, tolerance: tolerance, stepX: step, stepT: step}
 	if m.queue != nil {
 		var err error
@@ -242,14 +247,15 @@ func (r *racing) errors() (offX, offT float64) {
 	return math.Pow(offX, extrapolation), math.Pow(offT, extrapolation)
 }
 
-func (r *racing) finish(offX, offT float64) *sums {
+// finish returns the sums, given the relative error that is due to the steps.
+func (r *racing) finish(off float64) *sums {
 	s := newSums(len(r.fine))
 	s.evaluations = r.evaluations
 	t, deepest := r.m.tree, 0
 	for _, i := range t.leaves {
 		deepest = max(deepest, t.nodes[i].depth)
 	}
-	off := offX + offT + 2*spare*r.tolerance*float64(1+deepest)
+	off += 2 * spare * r.tolerance * float64(1+deepest)
 	off += unit * (float64(t.Len()) + 20 + 4*r.m.capacity/r.m.slack)
 	for w := range r.fine {
 		s.factors[w], s.stretches[w] = r.factor(w, r.fine[w])
