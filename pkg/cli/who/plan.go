@@ -112,14 +112,14 @@ func (p *planning) plan(_ context.Context, seen *seen) (*plan.Plan, error) {
 			o.Allow = append(o.Allow, kinds[name]...)
 		}
 	}
-	o.Selects = p.selects
+	o.Permits = p.permits
 	c := observed.Observe(seen.in, o.Above)
 	c.SolveSlowed()
 	return plan.Make(c, &o)
 }
 
-// selects reports whether a pod is one of those that may change.
-func (p *planning) selects(pod *corev1.Pod) bool {
+// permits reports whether a pod is one of those that may change.
+func (p *planning) permits(pod *corev1.Pod, _ plan.Action) bool {
 	in := func(name string, some []string) bool { return len(some) == 0 || slices.Contains(some, name) }
 	return in(pod.Namespace, p.namespaces()) && in(pod.Spec.NodeName, p.nodes)
 }

@@ -81,6 +81,7 @@ func (s *search) run() {
 	s.first = s.state.clone()
 	s.next()
 	s.bestFirst = maps.Clone(s.best)
+	s.begin()
 	s.greedy()
 	for len(s.steps) <= exchanged {
 		other := s.exchange()
@@ -206,6 +207,9 @@ func (s *search) bestFor(h *host) (best *candidate) {
 			return best
 		}
 	}
+	if s.Alone {
+		return nil
+	}
 	return s.bestOf(s.pairs(h, slow[:min(len(slow), maxSlow)]))
 }
 
@@ -317,11 +321,11 @@ func (s *search) candidates(h *host, slow []int) (all []*candidate) {
 
 // add adds changes of the request or the limit of a member that may be made.
 func (s *search) add(all []*candidate, h *host, i int, some ...*candidate) []*candidate {
-	if h.members[i].moved || !s.in(h.object(i)) {
+	if h.members[i].moved {
 		return all
 	}
 	for _, c := range some {
-		if c == nil {
+		if c == nil || !s.permits(h.object(i), c.change.Action) {
 			continue
 		}
 		if s.Rules != nil {
@@ -342,7 +346,7 @@ func (s *search) evict(h *host, i int) disruption.Verdict {
 	switch {
 	case m.moved || m.resized:
 		return disruption.Verdict{Refused: "an earlier change concerns it"}
-	case !s.in(pod):
+	case !s.permits(pod, MovePod):
 		return disruption.Verdict{Refused: "it is none of those that may change"}
 	case s.Rules != nil:
 		return s.Rules.Evict(pod)
@@ -353,8 +357,8 @@ func (s *search) evict(h *host, i int) disruption.Verdict {
 	}
 }
 
-// in reports whether a pod is one of those that may change.
-func (s *search) in(pod *corev1.Pod) bool { return s.Selects == nil || s.Selects(pod) }
+// permits reports whether a change of a kind may be made of a pod.
+func (s *search) permits(pod *corev1.Pod, a Action) bool { return s.Permits == nil || s.Permits(pod, a) }
 
 // slow returns the members that are slowed down, those with the largest excess first.
 func (h *host) slow() (some []int) {
