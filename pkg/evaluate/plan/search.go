@@ -358,7 +358,9 @@ func (s *search) evict(h *host, i int) disruption.Verdict {
 }
 
 // permits reports whether a change of a kind may be made of a pod.
-func (s *search) permits(pod *corev1.Pod, a Action) bool { return s.Permits == nil || s.Permits(pod, a) }
+func (s *search) permits(pod *corev1.Pod, a Action) bool {
+	return s.Permits == nil || s.Permits(pod, a)
+}
 
 // slow returns the members that are slowed down, those with the largest excess first.
 func (h *host) slow() (some []int) {
