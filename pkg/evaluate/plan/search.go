@@ -34,8 +34,11 @@ type search struct {
 	steps   []*candidate
 	banned  map[key]bool
 	unknown map[*subject]string
-	// best are the best changes for the nodes as they are, nil for one for which there is none.
-	best map[string]*candidate
+	// best are the best changes for the nodes as they are, nil for one for which there is none. Of those that are stale the node to which a
+	// pod would move has changed since: they win about as much as then at most, since there is less room, and are looked for again before
+	// one is made.
+	best  map[string]*candidate
+	stale map[string]bool
 
 	// first is the state before any step, and bestFirst what was the best there.
 	first     *state
@@ -47,7 +50,7 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 	options := *o
 	options.Above = cmp.Or(o.Above, observed.DefaultAbove)
 	s := &search{
-		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{}, best: map[string]*candidate{},
+		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{}, best: map[string]*candidate{}, stale: map[string]bool{},
 	}
 	for _, n := range c.Nodes {
 		if n.Problem != "" {
@@ -73,7 +76,7 @@ func (s *search) ban(changes []*Change) {
 	for _, c := range changes {
 		s.banned[c.key()] = true
 	}
-	s.state, s.steps, s.best = s.first.clone(), nil, map[string]*candidate{}
+	s.state, s.steps, s.best, s.stale = s.first.clone(), nil, map[string]*candidate{}, map[string]bool{}
 }
 
 // run looks for the steps.
@@ -117,7 +120,7 @@ func (s *search) exchange() *search {
 // or does not help.
 func (s *search) without(step int) *search {
 	other := *s
-	other.state, other.steps, other.best, other.banned = s.first.clone(), nil, maps.Clone(s.bestFirst), maps.Clone(s.banned)
+	other.state, other.steps, other.best, other.stale, other.banned = s.first.clone(), nil, maps.Clone(s.bestFirst), map[string]bool{}, maps.Clone(s.banned)
 	other.banned[s.steps[step].change.key()] = true
 	for name, best := range other.best {
 		if best != nil && other.banned[best.change.key()] {
@@ -167,31 +170,54 @@ func (s *search) take(c *candidate) {
 		return slices.ContainsFunc(c.before, func(other *host) bool { return other.node == h.node })
 	}
 	for name, best := range s.best {
-		if touched(s.state.nodes[name]) || best != nil && slices.ContainsFunc(best.before, touched) {
+		switch {
+		case touched(s.state.nodes[name]):
 			delete(s.best, name)
+			delete(s.stale, name)
+		case best != nil && slices.ContainsFunc(best.before, touched):
+			s.stale[name] = true
 		}
 	}
 }
 
-// next returns the change that wins most, nil if none does. A change wins no more than the excess of the node from which it takes it, so
-// that nodes with a smaller one are not looked at.
+// next returns the change that wins most, nil if none does. What a change wins has a bound: the excess of the node from which it takes it, or
+// what the best one won before the node changed to which it moves a pod. Nodes are looked at in the order of these, as long as they
+// may be better.
 func (s *search) next() (best *candidate) {
-	hosts := slices.Collect(maps.Values(s.state.nodes))
-	slices.SortFunc(hosts, func(a, b *host) int {
-		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(a.node.Name, b.node.Name))
-	})
-	for _, h := range hosts {
-		if h.excess() <= h.idle || best != nil && h.worth() <= best.worth {
-			break
-		}
-		c, known := s.best[h.node.Name]
-		if !known {
-			c = s.bestFor(h)
-			s.best[h.node.Name] = c
-		}
-		if c != nil && s.room(c) && (best == nil || c.worth > best.worth) {
+	type open struct {
+		*host
+		most float64
+	}
+	var hosts []open
+	consider := func(c *candidate) {
+		if c != nil && s.room(c) && (best == nil || c.worth > best.worth || c.worth == best.worth && c.change.Node < best.change.Node) {
 			best = c
 		}
+	}
+	for name, h := range s.state.nodes {
+		if h.excess() <= h.idle {
+			continue
+		}
+		switch c, known := s.best[name]; {
+		case !known:
+			hosts = append(hosts, open{h, h.worth()})
+		case s.stale[name]:
+			hosts = append(hosts, open{h, c.worth})
+		default:
+			consider(c)
+		}
+	}
+	slices.SortFunc(hosts, func(a, b open) int {
+		return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(a.node.Name, b.node.Name))
+	})
+	for _, h := range hosts {
+		if best != nil && h.most <= best.worth {
+			break
+		}
+		c := s.bestFor(h.host)
+		s.best[h.node.Name] = c
+		delete(s.stale, h.node.Name)
+		consider(c)
 	}
 	return best
 }
