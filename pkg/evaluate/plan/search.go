@@ -108,7 +108,7 @@ func (s *search) beginningWithSet(host string) *search {
 		return nil
 	}
 	other := s.anew()
-	set := other.bestSet(h)
+	set := other.bestSet(h, together)
 	if set == nil {
 		return nil
 	}
@@ -286,7 +286,7 @@ func (s *search) bestFor(h *host) (best *candidate) {
 			return best
 		}
 	}
-	return s.bestSet(h)
+	return s.bestSet(h, paired)
 }
 
 // room reports whether the plan may have all steps of a change more.

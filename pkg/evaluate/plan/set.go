@@ -14,7 +14,8 @@ import (
 
 const (
 	// together is the largest number of changes of a set: one makes room for another, pods change places, or each takes the place of the next.
-	together = 3
+	// With paired changes there are so few sets that they are looked for after each step.
+	together, paired = 3, 2
 	// effort is what a set has to be worth more for each of its changes, so that of two that win as much the smaller one is made.
 	effort = 0.02
 	// enabling is how many pods of a node may be part of a set, and pairing how many other nodes each may go to, in a cluster of more than few
@@ -38,9 +39,8 @@ type setSearch struct {
 	least float64
 }
 
-// bestSet returns the best set of changes that helps a host, none of a single one; nil if there is none.
-func (s *search) bestSet(h *host) *candidate {
-	most := together
+// bestSet returns the best set of at most some changes that helps a host, none of a single one; nil if there is none.
+func (s *search) bestSet(h *host, most int) *candidate {
 	if s.Max > 0 {
 		most = min(most, s.Max-len(s.steps))
 	}
@@ -48,9 +48,6 @@ func (s *search) bestSet(h *host) *candidate {
 		return nil
 	}
 	x := &setSearch{search: s, host: h.node.Name, most: most, tried: map[string]bool{}, movable: map[*subject]disruption.Verdict{}}
-	if len(s.state.nodes) > few {
-		x.most = min(most, 2)
-	}
 	st := s.state.clone()
 	for name, h := range st.nodes {
 		if st.nodes[name] = x.known(h); st.nodes[name] == nil {
