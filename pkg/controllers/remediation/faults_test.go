@@ -225,6 +225,17 @@ func TestEveryFaultIsSaidInACondition(t *testing.T) {
 			change: raise(), before: func(_ *testing.T, w *world) { w.judgement = notJudged },
 			want: []string{"Applied=True/Resized", "Complete=True/Unproven", "Proven=Unknown/NotObserved"}, says: "what it won was not observed within 1h0m0s: no gauge of node-1 answers", limit: "1",
 		},
+		"it can never be known": {
+			change: raise(), before: func(_ *testing.T, w *world) {
+				w.judgement = func(n int) (Judgement, error) {
+					if n > 0 {
+						return Judgement{}, errors.New("it is asked again")
+					}
+					return Judgement{Unknown: "the manager was restarted", Final: true}, nil
+				}
+			},
+			want: []string{"Applied=True/Resized", "Complete=True/Unproven", "Proven=Unknown/NotObserved"}, says: "what it won cannot be known: the manager was restarted", limit: "1",
+		},
 		"a disruption budget is in the way for good": {
 			change: move(), before: func(_ *testing.T, w *world) {
 				w.refuseEviction = always(apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 10))

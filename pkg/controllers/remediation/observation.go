@@ -33,6 +33,9 @@ func (in *observation) decide() decision {
 	switch {
 	case j == nil:
 		return p.wait(max(judgedFrom(in.remediation).Sub(in.now.Time), soon))
+	case j.Unknown != "" && j.Final:
+		p.set(v1alpha1.ConditionProven, metav1.ConditionUnknown, v1alpha1.ReasonNotObserved, j.Unknown)
+		return p.end(v1alpha1.ReasonUnproven, "the change stays, and what it won cannot be known: "+j.Unknown)
 	case j.Unknown != "":
 		p.set(v1alpha1.ConditionProven, metav1.ConditionUnknown, v1alpha1.ReasonNotObserved, j.Unknown)
 		if p.late() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,7 +36,7 @@ func (d *DisruptionRules) Refusal(ctx context.Context, policy *remediations.Poli
 	if err != nil {
 		return "", err
 	}
-	in.Now, in.Allowed = d.Clock.Now(), singleReplicas(policy)
+	in.Now, in.Allowed = d.Clock.Now(), remediations.SingleReplicas(policy)
 	rules, err := disruption.New(in)
 	if err != nil {
 		return err.Error(), nil //nolint:nilerr // a PodDisruptionBudget that cannot be read protects its pods
@@ -54,16 +53,6 @@ func (d *DisruptionRules) Refusal(ctx context.Context, policy *remediations.Poli
 		cpu.Limit = change.Limit.To
 	}
 	return rules.Resize(pod, []disruption.ContainerCPU{cpu}).Refused, nil
-}
-
-// singleReplicas returns the workloads of a policy that may be moved though they have one
-// replica, as package disruption names them.
-func singleReplicas(policy *remediations.Policy) sets.Set[string] {
-	allowed := sets.New[string]()
-	for _, w := range policy.Spec.SingleReplicas {
-		allowed.Insert(fmt.Sprintf("%s %s/%s", w.Kind, w.Namespace, w.Name))
-	}
-	return allowed
 }
 
 // gather reads what the rules depend on.
