@@ -26,8 +26,10 @@ import (
 	"loadline.dev/loadline/pkg/scheduling"
 )
 
-// every is how often a plan is made.
-const every = time.Minute
+const (
+	// every is how often a plan is made, and soon how often it is looked whether the gauges were asked for the first time.
+	every, soon = time.Minute, 10 * time.Second
+)
 
 // Proposer proposes changes. SetupWithManager sets unset fields.
 type Proposer struct {
@@ -35,7 +37,7 @@ type Proposer struct {
 	Client client.Client
 	// API reads past all caches. Defaults to the manager's.
 	API   client.Reader
-	Clock clock.WithTicker
+	Clock clock.Clock
 	// Collected is what gauges observed.
 	Collected *collected.History
 	// Namespace is the one that the manager runs in: its label stops everything.
@@ -66,27 +68,28 @@ func (p *Proposer) SetupWithManager(mgr ctrl.Manager) error {
 	return mgr.Add(p)
 }
 
-// Start proposes every minute until the context is done.
+// Start proposes every minute until the context is done, for the first time once the gauges were asked.
 func (p *Proposer) Start(ctx context.Context) error {
-	ticker := p.Clock.NewTicker(every)
-	defer ticker.Stop()
 	for {
-		if err := p.Propose(ctx); err != nil && ctx.Err() == nil {
-			p.log.Error(err, "Cannot propose changes; trying again in a minute")
+		wait := soon
+		if _, asked := p.Collected.Age(); asked {
+			if err := p.Propose(ctx); err != nil && ctx.Err() == nil {
+				p.log.Error(err, "Cannot propose changes; trying again in a minute")
+			}
+			wait = every
 		}
+		timer := p.Clock.NewTimer(wait)
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return nil
-		case <-ticker.C():
+		case <-timer.C():
 		}
 	}
 }
 
 // Propose makes a plan, and proposes its changes. Without a policy there is none.
 func (p *Proposer) Propose(ctx context.Context) error {
-	if _, is := p.Collected.Age(); !is {
-		return nil // the gauges were not asked yet
-	}
 	start := p.Clock.Now()
 	in, err := p.gather(ctx)
 	if err != nil {

@@ -13,12 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/proposals"
 	"loadline.dev/loadline/pkg/evaluate/remediations"
+	"loadline.dev/loadline/pkg/gauge/collected"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -414,10 +416,11 @@ func TestEarlierChangesCalibratePredictions(t *testing.T) {
 	}
 }
 
-// Start proposes every minute, and ends with its context.
-func TestItProposesEveryMinute(t *testing.T) {
+// It proposes every minute once the gauges were asked, and ends with its context.
+func TestItProposesEveryMinuteOnceGaugesWereAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.Collected = collected.New(w.clock)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	listed := make(chan struct{}, 10)
@@ -426,11 +429,24 @@ func TestItProposesEveryMinute(t *testing.T) {
 		return c.List(ctx, list, options...)
 	}})
 	go func() { ended <- w.Start(ctx) }()
-	<-listed
-	for range 2 {
-		w.clock.Step(every)
-		<-listed
+	step := func(by time.Duration) {
+		t.Helper()
+		err := wait.PollUntilContextCancel(ctx, time.Millisecond, true, func(context.Context) (bool, error) { return w.clock.HasWaiters(), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.clock.Step(by)
 	}
+	step(soon)
+	step(0) // it waits again
+	if len(listed) > 0 {
+		t.Error("it has proposed before the gauges were asked")
+	}
+	w.Collected.EndRound(nil)
+	step(soon)
+	<-listed
+	step(every)
+	<-listed
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
