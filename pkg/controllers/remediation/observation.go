@@ -71,7 +71,8 @@ func (in *input) altered() string {
 func (in *observation) judge(p decision) decision {
 	j := in.judgement
 	p.status.Realized = realized(in.remediation, j)
-	won := fmt.Sprintf("%.2f (%.2f to %.2f), predicted %s", j.Win, j.Low, j.High, in.remediation.Spec.Prediction.Win)
+	p.status.Win = fmt.Sprintf("%.2f (%.2f to %.2f)", j.Win, j.Low, j.High)
+	won := fmt.Sprintf("%s, predicted %.2f", p.status.Win, in.remediation.Spec.Prediction.Win.AsApproximateFloat64())
 	switch {
 	case j.CostsOthers != "":
 		return in.lose(p, v1alpha1.ReasonCostsOthers, j.CostsOthers)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -134,15 +135,21 @@ func prediction(s *plan.Step, dilation float64) v1alpha1.RemediationPrediction {
 		return cmp.Or(last(a.Pod != s.Pod)-last(b.Pod != s.Pod), cmp.Compare(math.Abs(b.Now-b.Then), math.Abs(a.Now-a.Then)))
 	})
 	predicted := v1alpha1.RemediationPrediction{
-		Win: remediations.Quantity(s.Win.Value), Low: remediations.Quantity(s.Win.Low), High: remediations.Quantity(s.Win.High),
+		Win: quantity(s.Win.Value), Low: quantity(s.Win.Low), High: quantity(s.Win.High),
 	}
 	for _, e := range effects[:min(len(effects), mostPods)] {
 		namespace, name, _ := strings.Cut(e.Pod, "/")
 		predicted.Pods = append(predicted.Pods, v1alpha1.PredictedPod{
-			Namespace: namespace, Name: name, Now: remediations.Quantity(max(1, e.Now)), Then: remediations.Quantity(max(1, e.Then)),
+			Namespace: namespace, Name: name, Now: quantity(max(1, e.Now)), Then: quantity(max(1, e.Then)),
 		})
 	}
 	return predicted
+}
+
+// quantity returns a number of dilations as the API takes it: a node may lie, and none is as large as the largest one.
+func quantity(x float64) *resource.Quantity {
+	const largest = 999_999
+	return remediations.Quantity(max(-largest, min(largest, x)))
 }
 
 func last(is bool) int {

@@ -132,6 +132,10 @@ func TestAPredictionNamesThePodItselfAndThoseOfWhichItChangesMost(t *testing.T) 
 	if own := p.Pods[0]; own.Name != "cart" || own.Now.String() != "1300m" || own.Then.String() != "1300m" {
 		t.Errorf("of the pod itself is predicted %v", own)
 	}
+	lie := prediction(&plan.Step{Win: plan.Interval{Value: 1e15, Low: -1e15, High: 1e18}}, 1e12)
+	if lie.Win.String() != "999999" || lie.Low.String() != "-999999" || lie.High.String() != "999999" || lie.Pods[0].Now.String() != "999999" {
+		t.Errorf("predicted is %+v", lie)
+	}
 	if p.Pods[1].Name != "pod-19" || p.Pods[mostPods-1].Name != "pod-05" {
 		t.Errorf("named are %s to %s", p.Pods[1].Name, p.Pods[mostPods-1].Name)
 	}
