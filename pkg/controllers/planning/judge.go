@@ -81,11 +81,16 @@ func (j *Judge) Judge(ctx context.Context, r *v1alpha1.Remediation) (remediation
 // look returns what was seen of the nodes that a change concerns, or what of it is not known.
 func (j *Judge) look(ctx context.Context, r *v1alpha1.Remediation, nodes []string) (seen *views, unknown remediation.Judgement, err error) {
 	now := j.Clock.Now()
+	var all v1alpha1.RemediationList
+	if err := j.Client.List(ctx, &all); err != nil {
+		return nil, unknown, fmt.Errorf("listing Remediations: %w", err)
+	}
+	earlier := madeBefore(r, all.Items)
 	seen = &views{}
 	seen.before.Window = now.Sub(r.Status.AppliedTime.Time)
 	seen.since.Window = seen.before.Window
 	for _, name := range nodes {
-		before, since, unknown := j.report(r, name, now)
+		before, since, unknown := j.report(r, name, earlier[name], now)
 		if unknown.Unknown != "" {
 			return nil, unknown, nil
 		}
@@ -113,13 +118,14 @@ func (j *Judge) look(ctx context.Context, r *v1alpha1.Remediation, nodes []strin
 	return seen, remediation.Judgement{}, nil
 }
 
-// report returns what the gauge of a node saw before a change and since, or what of it is not known.
-func (j *Judge) report(r *v1alpha1.Remediation, node string, now time.Time) (before, after observed.Sight, unknown remediation.Judgement) {
+// report returns what the gauge of a node saw before a change, but after an earlier one, and since, or what of it is not known.
+func (j *Judge) report(r *v1alpha1.Remediation, node string, earlier, now time.Time) (before, after observed.Sight, unknown remediation.Judgement) {
 	report, is := j.Collected.Report(node, usage.MaxIntervals)
 	if !is {
 		return before, after, remediation.Judgement{Unknown: fmt.Sprintf("node %s: nothing was collected from its gauge for %v", node, collected.Forget)}
 	}
-	before = observed.Sight{Node: node, Intervals: until(&report, r.Status.StartTime.Time, now)}
+	settled := usage.Report{AgeSeconds: report.AgeSeconds, Intervals: since(&report, earlier, now)}
+	before = observed.Sight{Node: node, Intervals: until(&settled, r.Status.StartTime.Time, now)}
 	after = observed.Sight{Node: node, Intervals: since(&report, r.Status.AppliedTime.Time, now), Age: seconds(report.AgeSeconds)}
 	switch {
 	case len(after.Intervals) < leastSince:
@@ -127,7 +133,7 @@ func (j *Judge) report(r *v1alpha1.Remediation, node string, now time.Time) (bef
 	case len(before.Intervals) < leastBefore: // there will be no more
 		unknown.Final = true
 		unknown.Unknown = fmt.Sprintf(
-			"node %s: %d of the %d intervals that it takes are kept of the time before the change: the manager keeps an hour, since it was started or another replica took over",
+			"node %s: %d of the %d intervals that it takes are kept of the time before the change, and after an earlier one: the manager keeps an hour, since it leads",
 			node, len(before.Intervals), leastBefore)
 	}
 	return before, after, unknown

@@ -180,6 +180,40 @@ func TestAPodThatIsNotObservedIsAskedAboutAgain(t *testing.T) {
 	}
 }
 
+// What was observed before an earlier change of the node does not count.
+func TestTheTimeBeforeAChangeBeginsAfterAnEarlierOne(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ago     time.Duration
+		outcome string
+		final   bool
+	}{
+		"an earlier one":             {10 * time.Minute, v1alpha1.ReasonSucceeded, false},
+		"one just before":            {5*time.Minute + 30*time.Second, v1alpha1.ReasonUnproven, true},
+		"one just before, undone":    {5*time.Minute + 30*time.Second, v1alpha1.ReasonRolledBack, false},
+		"one that was made later":    {time.Minute, v1alpha1.ReasonSucceeded, false},
+		"one that is running as yet": {10 * time.Minute, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, r := changed(t, v1alpha1.ActionRaiseLimit, "web/api", limitRaised, 5*time.Minute)
+			other := raised("other")
+			other.Spec.Pod.Node = "worker-3"
+			if err := w.Create(t.Context(), other); err != nil {
+				t.Fatal(err)
+			}
+			status := w.running(test.ago)
+			if test.outcome != "" {
+				status.Conditions = w.ended(test.outcome, true).Conditions
+			}
+			w.become(t, other, status)
+			if j := w.judged(t, r); j.Final != test.final || (j.Unknown != "") != test.final {
+				t.Errorf("the judgement is %+v", j)
+			}
+		})
+	}
+}
+
 func TestAMoveToTheSameNodeIsNotJudged(t *testing.T) {
 	t.Parallel()
 	w, r := changed(t, v1alpha1.ActionMove, "shop/cart", cartMoved, 5*time.Minute)

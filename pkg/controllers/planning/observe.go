@@ -111,7 +111,7 @@ func changes(all []v1alpha1.Remediation) map[string]time.Time {
 	for i := range all {
 		c := &all[i]
 		when := c.Status.AppliedTime
-		if remediations.Complete(c) && remediations.Started(c) && remediations.Step(c) != v1alpha1.ReasonSucceeded {
+		if undone(c) {
 			when = c.Status.CompletionTime
 		}
 		if when == nil {
@@ -122,4 +122,19 @@ func changes(all []v1alpha1.Remediation) map[string]time.Time {
 		}
 	}
 	return last
+}
+
+// undone reports whether a change was started and did not stay.
+func undone(c *v1alpha1.Remediation) bool {
+	step := remediations.Step(c)
+	return remediations.Complete(c) && remediations.Started(c) && (step == v1alpha1.ReasonRolledBack || step == v1alpha1.ReasonFailed)
+}
+
+// madeBefore returns when the last change of a pod of each node was made that stays, of those that were made before another one was started.
+// What did not win and was undone hardly made a difference.
+func madeBefore(r *v1alpha1.Remediation, all []v1alpha1.Remediation) map[string]time.Time {
+	others := slices.DeleteFunc(slices.Clone(all), func(c v1alpha1.Remediation) bool {
+		return c.Namespace == r.Namespace && c.Name == r.Name || undone(&c) || c.Status.AppliedTime == nil || !c.Status.AppliedTime.Before(r.Status.StartTime)
+	})
+	return changes(others)
 }
