@@ -13,7 +13,7 @@ import (
 )
 
 // Disruption lists what decides whether pods may be disrupted, besides the pods: of the cluster, or of a namespace if an option says so.
-// Objects that may not be listed count as if there were none.
+// Objects that may not be listed count as if there were none, and so does a VerticalPodAutoscaler that cannot be read.
 func (l *Lister) Disruption(ctx context.Context, options ...client.ListOption) (*disruption.Input, error) {
 	var (
 		budgets    policyv1.PodDisruptionBudgetList
@@ -31,7 +31,13 @@ func (l *Lister) Disruption(ctx context.Context, options ...client.ListOption) (
 	for i := range vertical.Items {
 		v, err := disruption.ReadVerticalPodAutoscaler(&vertical.Items[i])
 		if err != nil {
-			return nil, err
+			if l.Unlisted == nil {
+				return nil, err
+			}
+			if err := l.Unlisted(err, "whether it has pods resized is not known"); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		in.VerticalPodAutoscalers = append(in.VerticalPodAutoscalers, *v)
 	}

@@ -13,8 +13,8 @@ import (
 type Lister struct {
 	client.Reader
 
-	// Unlisted is told the error of objects that may not be listed, and what is not known without them, a sentence without its end. Its
-	// own error ends the listing. Nil takes what may not be listed for an error.
+	// Unlisted is told the error of objects that may not be listed, or of one that cannot be read, and what is not known without them, a
+	// sentence without its end. Its own error ends the listing. Without it, each is an error.
 	Unlisted func(err error, unknown string) error
 }
 

@@ -142,3 +142,24 @@ func TestAnErrorOfListingSaysWhat(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// One object that cannot be read, which any team may have written, does not keep others from being looked at.
+func TestWhatCannotBeReadIsToldOrAnError(t *testing.T) {
+	t.Parallel()
+	odd := vertical("odd")
+	odd.Object["spec"] = map[string]any{"targetRef": "none"}
+	from := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(odd, vertical("cart")).Build()
+	var told []string
+	l := &scheduling.Lister{Reader: from, Unlisted: func(err error, unknown string) error {
+		told = append(told, err.Error()+": "+unknown)
+		return nil
+	}}
+	in, err := l.Disruption(t.Context())
+	if err != nil || counted(in) != [...]int{0, 0, 0, 1} || len(told) != 1 || !strings.Contains(told[0], "VerticalPodAutoscaler shop/odd") {
+		t.Errorf("listed %v, %v, told %v", in, err, told)
+	}
+	l.Unlisted = nil
+	if _, err := l.Disruption(t.Context()); err == nil || !strings.Contains(err.Error(), "VerticalPodAutoscaler shop/odd") {
+		t.Errorf("the error is %v", err)
+	}
+}
