@@ -17,8 +17,9 @@ const (
 	window = 5 * time.Minute
 	least  = time.Minute
 	// mostIntervals is how many intervals of a node are looked at for a plan: more than a window has, unless intervals are shorter than a
-	// second.
-	mostIntervals = 300
+	// second. allIntervals is about how many are of all nodes, and fewest how many of each in any case: in a large cluster less of the past.
+	// An interval of 30 pods takes 8 KB.
+	mostIntervals, allIntervals, fewest = 300, 20_000, 8
 )
 
 // span is when an interval was, by the clock of the manager. The clock of a node may be another one and may be set, and between intervals
@@ -91,8 +92,10 @@ func lengthOf(intervals []usage.Interval) time.Duration {
 // sights returns what gauges saw of all nodes since the last change there. Those that were not observed for long enough have a problem.
 func sights(history *collected.History, changed map[string]time.Time, now time.Time) []observed.Sight {
 	var all []observed.Sight
-	for _, name := range history.Nodes() {
-		report, is := history.Report(name, mostIntervals)
+	names := history.Nodes()
+	last := min(mostIntervals, max(fewest, allIntervals/max(1, len(names))))
+	for _, name := range names {
+		report, is := history.Report(name, last)
 		if !is {
 			continue // forgotten meanwhile
 		}

@@ -452,3 +452,21 @@ func TestItProposesEveryMinuteOnceGaugesWereAsked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// In a large cluster less of the past is looked at, and still as much as it takes.
+func TestSightsOfManyNodesAreShorter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	number := func() int { return len(sights(w.Collected, nil, w.clock.Now())[0].Intervals) }
+	if n := number(); n != 13 { // nine as the gauges have them, and four of a minute
+		t.Errorf("of three nodes, %d intervals are looked at", n)
+	}
+	for i := range allIntervals / fewest {
+		w.seen[fmt.Sprintf("other-%04d", i)] = nil
+	}
+	w.pass(2 * time.Minute)
+	all := sights(w.Collected, nil, w.clock.Now())
+	if n := number(); n != fewest || all[0].Problem != "" {
+		t.Errorf("of %d nodes, %d intervals are looked at: %s", len(all), n, all[0].Problem)
+	}
+}
