@@ -19,11 +19,11 @@ import (
 	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/cli/input"
-	"loadline.dev/loadline/pkg/cli/scheduling"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/report/file"
+	"loadline.dev/loadline/pkg/scheduling"
 )
 
 // source is where observations are from.
@@ -115,11 +115,12 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	}
 	seen := &seen{in: &observed.Input{Nodes: nodes.Items, Pods: pods.Items}}
 	if c.moves {
-		filter, err := scheduling.Filter(ctx, c.client, c.warnings, nodes.Items, pods.Items, pods.Items)
+		lister := &scheduling.Lister{Reader: c.client, Unlisted: c.warnings.Unlisted}
+		filter, err := lister.Filter(ctx, nodes.Items, pods.Items, pods.Items)
 		if err != nil {
 			return nil, err
 		}
-		in, err := scheduling.Disruption(ctx, c.client, c.warnings)
+		in, err := lister.Disruption(ctx)
 		if err != nil {
 			return nil, err
 		}
