@@ -23,8 +23,10 @@ type Options struct {
 	Allow []Action
 	// Feasibility says where pods may run, nil for nowhere else than now.
 	Feasibility node.Feasibility
-	// Selects reports whether a pod may change at all; nil where all may.
+	// Selects reports whether a pod may change at all; nil where all may. Empties reports whether [Consolidate] may empty a node; nil
+	// where it may any.
 	Selects func(*corev1.Pod) bool
+	Empties func(node string) bool
 	// Rules say which pods may be disrupted; nil where all may move that a controller would make anew. InPlace leaves out changes of
 	// requests and limits that cannot be made without making a pod anew, which are otherwise noted.
 	Rules   *disruption.Rules
