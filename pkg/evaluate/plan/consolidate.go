@@ -42,7 +42,7 @@ type EmptiedNode struct {
 	Node string `json:"node"`
 	// Moves are those of its pods, in order; none where only pods of DaemonSets and static pods run there, which go with the node.
 	Moves []Move `json:"moves"`
-	// Pods are those of other nodes of which the dilation changes, those that lose most first.
+	// Pods are those of which the dilation changes, those that win most first.
 	Pods []Effect `json:"pods,omitempty"`
 	// Left is the excess of all pods then, and Worst the pod that is dilated most.
 	Left  float64  `json:"left"`

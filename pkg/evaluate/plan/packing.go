@@ -322,28 +322,30 @@ func (a *attempt) verify() (map[way]*breach, error) {
 func (a *attempt) commit() {
 	p, before := a.packing, a.state
 	gone := EmptiedNode{Node: a.src.node.Name, Moves: []Move{}}
-	fates := map[*subject]float64{}
-	for _, name := range a.touched() {
-		h := a.after.nodes[name]
-		h.each(func(m *member, dilation float64) { fates[m.subject] = dilation })
-		before.nodes[name].each(func(m *member, now float64) {
-			if then := fates[m.subject]; then-now >= noticed || now-then >= noticed {
-				gone.Pods = append(gone.Pods, Effect{m.pod.Name(), now, then})
-			}
-		})
-		p.took[name] = cmp.Or(p.took[name], gone.Node)
-		p.roles[name] = staying
+	now, then := map[*subject]float64{}, map[*subject]float64{}
+	for _, name := range append(a.touched(), gone.Node) {
+		before.nodes[name].each(func(m *member, dilation float64) { now[m.subject] = dilation })
+		a.after.nodes[name].each(func(m *member, dilation float64) { then[m.subject] = dilation })
+		if name != gone.Node {
+			p.took[name], p.roles[name] = cmp.Or(p.took[name], gone.Node), staying
+		}
+	}
+	for who := range now {
+		if e := (Effect{who.pod.Name(), now[who], then[who]}); e.Then-e.Now >= noticed || e.Now-e.Then >= noticed {
+			gone.Pods = append(gone.Pods, e)
+		}
 	}
 	slices.SortFunc(gone.Pods, func(a, b Effect) int {
-		return cmp.Or(cmp.Compare(b.Then-b.Now, a.Then-a.Now), cmp.Compare(a.Pod, b.Pod))
+		return cmp.Or(cmp.Compare(b.Now-b.Then, a.Now-a.Then), cmp.Compare(a.Pod, b.Pod))
 	})
 	for _, w := range a.ways {
+		pod, seen := w.parcel.object, w.parcel.seen
 		m := Move{
-			Change: Change{Action: MovePod, Pod: text.QualifiedName(w.parcel.object), Workload: workloads.Of(w.parcel.object), Node: gone.Node, To: w.to},
-			Now:    w.parcel.seen.Dilation, Then: w.parcel.seen.Dilation, Notes: w.parcel.notes, LostSeconds: w.parcel.lost,
+			Change: Change{Action: MovePod, Pod: seen.Name(), Workload: workloads.Of(pod), Node: gone.Node, To: w.to},
+			Now:    seen.Dilation, Then: seen.Dilation, Notes: w.parcel.notes, LostSeconds: w.parcel.lost,
 		}
 		if w.parcel.index >= 0 {
-			m.Then = fates[a.src.members[w.parcel.index].subject]
+			m.Then = then[a.src.members[w.parcel.index].subject]
 		}
 		gone.Moves = append(gone.Moves, m)
 	}

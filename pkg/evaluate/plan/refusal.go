@@ -29,9 +29,18 @@ type Refusal struct {
 type breach struct {
 	pod             string
 	dilation, bound float64
-	promised        bool
+	of              limit
 	err             error // the model has no answer
 }
+
+// limit is what bounds the dilation of a pod.
+type limit int
+
+const (
+	byAbove   limit = iota // Options.Above
+	byPromise              // of its profile
+	byNow                  // its dilation now, since that is above those
+)
 
 // above returns how many times the bound the pod is dilated.
 func (b *breach) above() float64 {
@@ -46,10 +55,8 @@ func (b *breach) String() string {
 		return "the model has no answer: " + b.err.Error()
 	}
 	bound, dilation := text.Apart(b.bound, b.dilation)
-	if b.promised {
-		return fmt.Sprintf("%s would be dilated %s×, beyond its promise of %s×", b.pod, dilation, bound)
-	}
-	return fmt.Sprintf("%s would be dilated %s×, above %s×", b.pod, dilation, bound)
+	words := map[limit]string{byAbove: "above %s×", byPromise: "beyond its promise of %s×", byNow: "even more than %s× now"}
+	return fmt.Sprintf("%s would be dilated %s×, "+words[b.of], b.pod, dilation, bound)
 }
 
 // breachOf returns the pod of a host that is dilated most above what it may be, nil for none: Options.Above, and a promise that is
@@ -59,9 +66,12 @@ func (a *attempt) breachOf(h *host, o *outcome) (worst *breach) {
 		m, d := &h.members[i], o.dilations[i]
 		b := &breach{pod: m.pod.Name(), dilation: d, bound: a.Above}
 		if promised := h.model.Pods[i].Bound.Enforced(); promised > 0 && promised < b.bound {
-			b.bound, b.promised = promised, true
+			b.bound, b.of = promised, byPromise
 		}
-		if d > b.bound*(1+rounding) && d > m.pod.Dilation*(1+rounding) && (worst == nil || b.above() > worst.above()) {
+		if now := m.pod.Dilation; now > b.bound {
+			b.bound, b.of = now, byNow
+		}
+		if d > b.bound*(1+rounding) && (worst == nil || b.above() > worst.above()) {
 			worst = b
 		}
 	}
@@ -244,7 +254,7 @@ func (q *question) refusals() []Refusal {
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.breaches)) {
 		b := q.breaches[name]
-		add(fmt.Sprint(b.promised, b.err != nil), b.String(), name, b.above())
+		add(fmt.Sprint(b.of, b.err != nil), b.String(), name, b.above())
 	}
 	for _, n := range q.nodes {
 		switch name := n.Name; {
