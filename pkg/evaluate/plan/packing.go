@@ -16,8 +16,8 @@ import (
 
 const (
 	// weighed is the number of nodes to which a move is predicted of those that fit, the cheapest by their prices, and denied how many
-	// are predicted at all where these would be dilated too much.
-	weighed, denied = 4, 16
+	// are predicted at all where pods would be dilated too much. In a cluster of few nodes all are.
+	weighed, denied = 2, 16
 	// corrected is how often the pods of a node are placed anew where an estimate was too low.
 	corrected = 8
 	// enough is the number of pods that are placed after which no other order is tried.

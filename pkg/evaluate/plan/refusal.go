@@ -116,7 +116,7 @@ func (q *question) answer() *host {
 	slices.SortFunc(some, func(a, b *option) int {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.node.Name, b.node.Name))
 	})
-	h, rest := q.among(some, weighed)
+	h, rest := q.among(some, q.weighed())
 	for _, last := range slices.Backward(q.order) {
 		if name := last.node.Name; h == nil && q.roles[name] == pending {
 			h, _ = q.among([]*option{q.option(q.after.nodes[name])}, 1)
@@ -126,6 +126,14 @@ func (q *question) answer() *host {
 		h, _ = q.among(rest, denied)
 	}
 	return h
+}
+
+// weighed is the number of nodes that are compared with each other.
+func (q *question) weighed() int {
+	if len(q.after.nodes) <= few {
+		return few
+	}
+	return weighed
 }
 
 // option returns a node that may take the pod, and what it costs there by the preference.
@@ -139,9 +147,9 @@ func (q *question) option(h *host) *option {
 // among returns the best of some hosts, those first that come first, with the pod; nil where none takes it of a number to which the move
 // is predicted. The rest are those that were not asked.
 func (q *question) among(some []*option, most int) (with *host, rest []*option) {
-	for tried := 0; tried < most && len(some) > 0; tried += weighed {
+	for tried := 0; tried < most && len(some) > 0; tried += q.weighed() {
 		var next []*option
-		for len(next) < weighed && len(some) > 0 {
+		for len(next) < q.weighed() && len(some) > 0 {
 			if q.fits(some[0].node.Name) {
 				next = append(next, some[0])
 			}
