@@ -133,7 +133,7 @@ func (p *planning) onlyMoves(flags *pflag.FlagSet) error {
 // empty returns which nodes can be emptied of what was seen.
 func (p *planning) empty(_ context.Context, seen *seen) (*plan.Consolidation, error) {
 	o := seen.options
-	o.Above, o.Max, o.Selects = p.above, p.most, p.selects
+	o.Above, o.Max, o.Permits = p.above, p.most, p.permits
 	o.Empties = func(node string) bool { return len(p.nodes) == 0 || slices.Contains(p.nodes, node) }
 	c := observed.Observe(seen.in, o.Above)
 	c.SolveSlowed()
@@ -159,14 +159,14 @@ func (p *planning) plan(_ context.Context, seen *seen) (*plan.Plan, error) {
 			o.Allow = append(o.Allow, kinds[name]...)
 		}
 	}
-	o.Selects = p.selects
+	o.Permits = p.permits
 	c := observed.Observe(seen.in, o.Above)
 	c.SolveSlowed()
 	return plan.Make(c, &o)
 }
 
-// selects reports whether a pod is one of those that may change.
-func (p *planning) selects(pod *corev1.Pod) bool {
+// permits reports whether a pod is one of those that may change.
+func (p *planning) permits(pod *corev1.Pod, _ plan.Action) bool {
 	in := func(name string, some []string) bool { return len(some) == 0 || slices.Contains(some, name) }
 	return in(pod.Namespace, p.namespaces()) && in(pod.Spec.NodeName, p.nodes)
 }

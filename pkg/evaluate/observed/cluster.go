@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -77,14 +78,14 @@ func Observe(in *Input, above float64) *Cluster {
 			n = &Node{Name: s.Node}
 			all[s.Node] = n
 		}
-		n.see(s, above)
+		n.see(s, above, cmp.Or(in.Window, Window))
 		n.newModel(in.Weights)
 	}
 	return &Cluster{slices.SortedFunc(maps.Values(all), func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })}
 }
 
 // see takes what a gauge saw.
-func (n *Node) see(s *Sight, above float64) {
+func (n *Node) see(s *Sight, above float64, window time.Duration) {
 	n.Age, n.Slowed = s.Age.Seconds(), min(slowed, above)
 	switch {
 	case n.Object == nil:
@@ -102,8 +103,8 @@ func (n *Node) see(s *Sight, above float64) {
 	}
 	n.Problem = ""
 	known := n.byUID(s)
-	n.seeNode(s.Intervals[latest(s.Intervals):], known)
-	seen := observe(s.Intervals, above)
+	n.seeNode(s.Intervals[latest(s.Intervals, window):], known)
+	seen := observe(s.Intervals, above, window)
 	for _, uid := range slices.Sorted(maps.Keys(seen)) {
 		o := seen[uid]
 		if pod := known[uid]; pod != nil {

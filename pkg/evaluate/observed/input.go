@@ -19,6 +19,8 @@ type Input struct {
 	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups
 	// they have, and whether they give whole cores away.
 	Weights cgroup.Options
+	// Window is how much of the latest past an observation is made of, two intervals at least; 0 means [Window].
+	Window time.Duration
 }
 
 // Sight is the report of a gauge on its node.
@@ -35,7 +37,7 @@ type Sight struct {
 const (
 	// DefaultAbove is the smallest dilation of a finding unless another one is given.
 	DefaultAbove = 1.2
-	// Window is how much of the latest past an observation is made of, two intervals at least.
+	// Window is how much of the latest past an observation is made of unless another window is given, two intervals at least.
 	Window = time.Minute
 	// Evidence is the shortest time for which a pod must have been observed to be judged, and evidenceIntervals the smallest
 	// number of intervals.

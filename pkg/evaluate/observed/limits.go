@@ -103,7 +103,7 @@ type Limit struct {
 }
 
 // cores returns the limit in processors.
-func (l *Limit) cores() float64 { return float64(l.MilliCPU) / 1000 }
+func (l *Limit) cores() float64 { return float64(l.MilliCPU) / core }
 
 // quantity returns the limit, nil where none is known.
 func (l *Limit) quantity() *resource.Quantity {
@@ -297,11 +297,11 @@ func (l *Limit) Enough() (milliCPU int64, stretch float64) { return l.enough() }
 
 // findEnough finds what Enough returns.
 func (l *Limit) findEnough() (milliCPU int64, stretch float64) {
-	const core, step = 1000, 10 // thousandths; steps are easy to read
+	const step = 10 // thousandths: easy to read
 	if l.load.Loading == 0 {
 		return int64(l.count) * core, 1
 	}
-	pattern := throttling.Observed(l.seen, throttling.Quota{Limit: l.cores(), Burst: l.quotaBurst}, l.processors)
+	pattern := l.pattern()
 	most := float64(min(l.count, max(1, l.processors)))
 	cores := max(pattern.LimitFor(unnoticed, l.quotaBurst), headroom*pattern.Loading*float64(pattern.Threads))
 	whole := nearly
@@ -312,6 +312,38 @@ func (l *Limit) findEnough() (milliCPU int64, stretch float64) {
 		cores = most
 	}
 	milliCPU = int64(math.Ceil(cores*core/step)) * step
-	then := pattern.Under(throttling.Quota{Limit: float64(milliCPU) / core, Burst: l.quotaBurst})
-	return milliCPU, 1 + pattern.Loading*then.Time
+	return milliCPU, l.stretch(pattern, milliCPU)
+}
+
+// core is a processor, in thousandths.
+const core = 1000
+
+// pattern returns in what pattern the threads compute that the limit holds back.
+func (l *Limit) pattern() throttling.Pattern {
+	return throttling.Observed(l.seen, throttling.Quota{Limit: l.cores(), Burst: l.quotaBurst}, l.processors)
+}
+
+// stretch returns how many times longer a limit in thousandths makes take what threads of a pattern do.
+func (l *Limit) stretch(p throttling.Pattern, milliCPU int64) float64 {
+	return 1 + p.Loading*p.Under(throttling.Quota{Limit: float64(milliCPU) / core, Burst: l.quotaBurst}).Time
+}
+
+// Under returns how many times longer another limit, in thousandths and above 0, would make take what was seen. It takes some milliseconds.
+func (l *Limit) Under(milliCPU int64) (stretch float64) {
+	if l.load.Loading == 0 {
+		return 1
+	}
+	return l.stretch(l.pattern(), milliCPU)
+}
+
+// Scaled returns by what factor the limit would add more to a dilation than it did if what it holds back computed for a times as much of its
+// time, at least 0. It takes some milliseconds.
+func (l *Limit) Scaled(load float64) float64 {
+	pattern := l.pattern()
+	now := l.stretch(pattern, l.MilliCPU) - 1
+	if l.load.Loading == 0 || now <= 0 {
+		return load
+	}
+	pattern.Loading = min(1, pattern.Loading*load)
+	return (l.stretch(pattern, l.MilliCPU) - 1) / now
 }

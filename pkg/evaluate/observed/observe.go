@@ -31,15 +31,15 @@ type Observation struct {
 	AtLeast bool
 }
 
-// observe returns what was seen of each pod in the latest of some intervals, by its UID.
-func observe(intervals []usage.Interval, above float64) map[string]*Observation {
+// observe returns what was seen of each pod in the latest of some intervals, those of a window, by its UID.
+func observe(intervals []usage.Interval, above float64, window time.Duration) map[string]*Observation {
 	seen := map[string]*Observation{}
 	if len(intervals) == 0 {
 		return seen
 	}
 	over := map[string]bool{}       // pods that were not slowed down in a later interval
 	last := map[string]*usage.Pod{} // in the last interval, by UIDs
-	first := latest(intervals)
+	first := latest(intervals, window)
 	back := 0.0 // how far the start of an interval is from the end of the last one
 	for i := len(intervals) - 1; i >= 0; i-- {
 		v := &intervals[i]
@@ -84,10 +84,10 @@ func observe(intervals []usage.Interval, above float64) map[string]*Observation 
 
 // latest returns the index of the first interval of an observation: it goes as far back as the window does, and as takes the
 // fewest intervals that are evidence.
-func latest(intervals []usage.Interval) int {
+func latest(intervals []usage.Interval, window time.Duration) int {
 	seconds := 0.0
 	for i, v := range slices.Backward(intervals) {
-		if seconds >= Window.Seconds() && len(intervals)-1-i >= evidenceIntervals {
+		if seconds >= window.Seconds() && len(intervals)-1-i >= evidenceIntervals {
 			return i + 1
 		}
 		seconds += v.Seconds

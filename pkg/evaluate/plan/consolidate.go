@@ -86,11 +86,12 @@ type KeptNode struct {
 // pod that its gauge has not seen for long enough is not emptied, since the load of that pod is not known: where it is, it counts as
 // none.
 //
-// Of Options, Max bounds the moves, Empties the nodes and Selects the pods that may move. Allow, InPlace and Record are not asked.
+// Of Options, Max bounds the moves, Empties says which nodes may be emptied and Permits which pods may move; Promise, Rules and Feasibility
+// are as for a [Plan]. The others are not asked.
 //
 // Nodes are tried in order, those with the fewest pods first. A pod goes to a node that is to stay anyway, there where it adds least, and
-// only if none takes it to one more, the fullest: so as few nodes as possible take pods. See [packing] for how, and for what it costs.
-// The error is that of [Options.Check], or names the node for which the model has no answer.
+// to one that might have been emptied only if none of those takes it, so that as few nodes as possible take pods. See the type packing for how,
+// and for what it costs. The error is that of [Options.Check], or names the node for which the model has no answer.
 func Consolidate(c *observed.Cluster, o *Options) (*Consolidation, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -230,7 +231,7 @@ func (e *emptying) source(n *observed.Node) (*source, *KeptNode) {
 // stays says why a pod may not leave its node, "" where it may; then it notes what that costs.
 func (e *emptying) stays(p *parcel) string {
 	switch {
-	case !e.in(p.object):
+	case !e.permits(p.object, MovePod):
 		return "it is none of those that may move"
 	case p.seen == nil:
 		return "its load is not known: the gauge of its node has not seen it"

@@ -202,7 +202,7 @@ func TestWhichNodesCanBeEmptied(t *testing.T) {
 			"w2 stays: it takes pods of w1",
 			"w3 stays: it takes 3 moves, more than are left of 2",
 		}},
-		"only pods of one name": {options: Options{Selects: func(p *corev1.Pod) bool { return p.Name == "a" }}, want: []string{
+		"only pods of one name": {options: Options{Permits: func(p *corev1.Pod, _ Action) bool { return p.Name == "a" }}, want: []string{
 			"w1: a→w2",
 			"w2 stays: shop/b it is none of those that may move",
 			"w3 stays: shop/d it is none of those that may move",

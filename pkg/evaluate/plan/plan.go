@@ -23,10 +23,15 @@ type Options struct {
 	Allow []Action
 	// Feasibility says where pods may run, nil for nowhere else than now.
 	Feasibility node.Feasibility
-	// Selects reports whether a pod may change at all; nil where all may. Empties reports whether [Consolidate] may empty a node; nil
-	// where it may any.
-	Selects func(*corev1.Pod) bool
+	// Permits reports whether a change of a kind may be made of a pod; nil where every one may.
+	Permits func(*corev1.Pod, Action) bool
+	// Empties reports whether [Consolidate] may empty a node; nil where it may any.
 	Empties func(node string) bool
+	// Alone leaves out changes that win only together with others, as where each is carried out, and judged, by itself.
+	Alone bool
+	// First are changes that were proposed before. As far as they still can be made and win, the plan begins with them, so that it stays
+	// the same while little changes.
+	First []Change
 	// Rules say which pods may be disrupted; nil where all may move that a controller would make anew. InPlace leaves out changes of
 	// requests and limits that cannot be made without making a pod anew, which are otherwise noted.
 	Rules   *disruption.Rules

@@ -227,8 +227,8 @@ func TestAPlanHasNoMoreThanIsAllowed(t *testing.T) {
 	}{
 		"all":                          {Options{}, "MovePod shop/a"},
 		"requests":                     {Options{Allow: []Action{RaiseRequest}}, ""}, // of equals none can have more without another having less
-		"of another pod":               {Options{Selects: func(p *corev1.Pod) bool { return p.Name == "b" }}, "MovePod shop/b"},
-		"of no pod":                    {Options{Selects: func(*corev1.Pod) bool { return false }}, ""},
+		"of another pod":               {Options{Permits: func(p *corev1.Pod, _ Action) bool { return p.Name == "b" }}, "MovePod shop/b"},
+		"of no pod":                    {Options{Permits: func(*corev1.Pod, Action) bool { return false }}, ""},
 		"where a budget keeps all":     {Options{Rules: rules}, ""},
 		"above more than what is":      {Options{Above: 3}, ""},
 		"below what is not slowed":     {Options{Above: 1.01}, "MovePod shop/a"},

@@ -34,8 +34,13 @@ type search struct {
 	steps   []*candidate
 	banned  map[key]bool
 	unknown map[*subject]string
-	// best are the best changes for the nodes as they are, nil for one for which there is none.
-	best map[string]*candidate
+	// best are the best changes for the nodes as they are, nil for one for which there is none. Of those that are stale the node to which a
+	// pod would move has changed since: they win about as much as then at most, since there is less room, and are looked for again before
+	// one is made.
+	best  map[string]*candidate
+	stale map[string]bool
+	// estimated are hosts of which it was estimated how their members fare, by what runs there; nil where the model has no answer.
+	estimated map[string]*host
 
 	// first is the state before any step, and bestFirst what was the best there.
 	first     *state
@@ -47,7 +52,8 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 	options := *o
 	options.Above = cmp.Or(o.Above, observed.DefaultAbove)
 	s := &search{
-		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{}, best: map[string]*candidate{},
+		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{},
+		best: map[string]*candidate{}, stale: map[string]bool{}, estimated: map[string]*host{},
 	}
 	for _, n := range c.Nodes {
 		if n.Problem != "" {
@@ -73,7 +79,7 @@ func (s *search) ban(changes []*Change) {
 	for _, c := range changes {
 		s.banned[c.key()] = true
 	}
-	s.state, s.steps, s.best = s.first.clone(), nil, map[string]*candidate{}
+	s.state, s.steps, s.best, s.stale = s.first.clone(), nil, map[string]*candidate{}, map[string]bool{}
 }
 
 // run looks for the steps.
@@ -81,7 +87,39 @@ func (s *search) run() {
 	s.first = s.state.clone()
 	s.next()
 	s.bestFirst = maps.Clone(s.best)
+	s.begin()
 	s.greedy()
+	s.improve()
+	if len(s.first.nodes) > few {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.first.nodes)) {
+		if other := s.beginningWithSet(name); other != nil && other.state.worth() < s.state.worth()-effort {
+			*s = *other
+		}
+	}
+}
+
+// beginningWithSet returns the search that begins with the best set of changes for a host; nil if there is none. What is best together may begin
+// with less than the best single change.
+func (s *search) beginningWithSet(host string) *search {
+	h := s.first.nodes[host]
+	if h.excess() <= h.idle {
+		return nil
+	}
+	other := s.anew()
+	set := other.bestSet(h)
+	if set == nil {
+		return nil
+	}
+	other.take(set)
+	other.greedy()
+	other.improve()
+	return other
+}
+
+// improve exchanges steps as long as that wins more.
+func (s *search) improve() {
 	for len(s.steps) <= exchanged {
 		other := s.exchange()
 		if other == nil {
@@ -89,6 +127,13 @@ func (s *search) run() {
 		}
 		*s = *other
 	}
+}
+
+// anew returns the search before any step.
+func (s *search) anew() *search {
+	other := *s
+	other.state, other.steps, other.best, other.stale, other.banned = s.first.clone(), nil, maps.Clone(s.bestFirst), map[string]bool{}, maps.Clone(s.banned)
+	return &other
 }
 
 // exchanged is the largest number of steps that are exchanged for others: it takes as many searches as there are steps.
@@ -115,16 +160,16 @@ func (s *search) exchange() *search {
 // without returns the search in which one step is not made, nor any more, and all others are; nil where one of these cannot be made then,
 // or does not help.
 func (s *search) without(step int) *search {
-	other := *s
-	other.state, other.steps, other.best, other.banned = s.first.clone(), nil, maps.Clone(s.bestFirst), maps.Clone(s.banned)
+	other := s.anew()
 	other.banned[s.steps[step].change.key()] = true
 	for name, best := range other.best {
 		if best != nil && other.banned[best.change.key()] {
 			delete(other.best, name)
 		}
 	}
+	from, to := s.setOf(step)
 	for i, c := range s.steps {
-		if i == step || i == step+1 && s.steps[step].enables || i == step-1 && c.enables { // both of a pair, or none
+		if from <= i && i <= to { // all of a set, or none
 			continue
 		}
 		again := other.state.again(c)
@@ -133,7 +178,19 @@ func (s *search) without(step int) *search {
 		}
 		other.take(again)
 	}
-	return &other
+	return other
+}
+
+// setOf returns the first and the last of the steps that help together with one only.
+func (s *search) setOf(step int) (from, to int) {
+	from, to = step, step
+	for from > 0 && s.steps[from-1].enables {
+		from--
+	}
+	for s.steps[to].enables {
+		to++
+	}
+	return from, to
 }
 
 // greedy makes the change that wins most as long as there is one.
@@ -166,31 +223,54 @@ func (s *search) take(c *candidate) {
 		return slices.ContainsFunc(c.before, func(other *host) bool { return other.node == h.node })
 	}
 	for name, best := range s.best {
-		if touched(s.state.nodes[name]) || best != nil && slices.ContainsFunc(best.before, touched) {
+		switch {
+		case touched(s.state.nodes[name]):
 			delete(s.best, name)
+			delete(s.stale, name)
+		case best != nil && slices.ContainsFunc(best.before, touched):
+			s.stale[name] = true
 		}
 	}
 }
 
-// next returns the change that wins most, nil if none does. A change wins no more than the excess of the node from which it takes it, so
-// that nodes with a smaller one are not looked at.
+// next returns the change that wins most, nil if none does. What a change wins has a bound: the excess of the node from which it takes it, or
+// what the best one won before the node changed to which it moves a pod. Nodes are looked at in the order of these, as long as they
+// may be better.
 func (s *search) next() (best *candidate) {
-	hosts := slices.Collect(maps.Values(s.state.nodes))
-	slices.SortFunc(hosts, func(a, b *host) int {
-		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(a.node.Name, b.node.Name))
-	})
-	for _, h := range hosts {
-		if h.excess() <= h.idle || best != nil && h.worth() <= best.worth {
-			break
-		}
-		c, known := s.best[h.node.Name]
-		if !known {
-			c = s.bestFor(h)
-			s.best[h.node.Name] = c
-		}
-		if c != nil && s.room(c) && (best == nil || c.worth > best.worth) {
+	type open struct {
+		*host
+		most float64
+	}
+	var hosts []open
+	consider := func(c *candidate) {
+		if c != nil && s.room(c) && (best == nil || c.worth > best.worth || c.worth == best.worth && c.change.Node < best.change.Node) {
 			best = c
 		}
+	}
+	for name, h := range s.state.nodes {
+		if h.excess() <= h.idle {
+			continue
+		}
+		switch c, known := s.best[name]; {
+		case !known:
+			hosts = append(hosts, open{h, h.worth()})
+		case s.stale[name]:
+			hosts = append(hosts, open{h, c.worth})
+		default:
+			consider(c)
+		}
+	}
+	slices.SortFunc(hosts, func(a, b open) int {
+		return cmp.Or(cmp.Compare(b.most, a.most), cmp.Compare(a.node.Name, b.node.Name))
+	})
+	for _, h := range hosts {
+		if best != nil && h.most <= best.worth {
+			break
+		}
+		c := s.bestFor(h.host)
+		s.best[h.node.Name] = c
+		delete(s.stale, h.node.Name)
+		consider(c)
 	}
 	return best
 }
@@ -206,7 +286,7 @@ func (s *search) bestFor(h *host) (best *candidate) {
 			return best
 		}
 	}
-	return s.bestOf(s.pairs(h, slow[:min(len(slow), maxSlow)]))
+	return s.bestSet(h)
 }
 
 // room reports whether the plan may have all steps of a change more.
@@ -317,11 +397,11 @@ func (s *search) candidates(h *host, slow []int) (all []*candidate) {
 
 // add adds changes of the request or the limit of a member that may be made.
 func (s *search) add(all []*candidate, h *host, i int, some ...*candidate) []*candidate {
-	if h.members[i].moved || !s.in(h.object(i)) {
+	if h.members[i].moved {
 		return all
 	}
 	for _, c := range some {
-		if c == nil {
+		if c == nil || !s.permits(h.object(i), c.change.Action) {
 			continue
 		}
 		if s.Rules != nil {
@@ -342,7 +422,7 @@ func (s *search) evict(h *host, i int) disruption.Verdict {
 	switch {
 	case m.moved || m.resized:
 		return disruption.Verdict{Refused: "an earlier change concerns it"}
-	case !s.in(pod):
+	case !s.permits(pod, MovePod):
 		return disruption.Verdict{Refused: "it is none of those that may change"}
 	case s.Rules != nil:
 		return s.Rules.Evict(pod)
@@ -353,8 +433,10 @@ func (s *search) evict(h *host, i int) disruption.Verdict {
 	}
 }
 
-// in reports whether a pod is one of those that may change.
-func (s *search) in(pod *corev1.Pod) bool { return s.Selects == nil || s.Selects(pod) }
+// permits reports whether a change of a kind may be made of a pod.
+func (s *search) permits(pod *corev1.Pod, a Action) bool {
+	return s.Permits == nil || s.Permits(pod, a)
+}
 
 // slow returns the members that are slowed down, those with the largest excess first.
 func (h *host) slow() (some []int) {
