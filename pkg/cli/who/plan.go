@@ -54,7 +54,8 @@ to what the whole plan wins. One may stop after any step.
 What is won is excess dilation: how far pods are slowed down above a threshold, added up
 over all pods; a pod with a priority above 0 counts twice, one below 0 half. A step is
 left out where its win may be none, unless it makes room for the next. No step slows a pod down about as badly as another
-was, or beyond the sla.maxDilation of its WorkloadProfile.
+was, or beyond the sla.maxDilation of its WorkloadProfile, and none asks for more than
+LimitRanges and ResourceQuotas allow.
 
 With --consolidate it says instead which nodes can be emptied, by which moves, so that
 no pod is slowed down more than --above because of them, and why the other nodes stay.
@@ -75,7 +76,7 @@ Nothing is changed: -o commands prints what would do it.`,
 
   # From files, where there is no cluster
   kubectl loadline who --save-usage usage.json
-  kubectl get pods,nodes,namespaces,pdb,hpa,jobs,pvc,pv,storageclasses,csinodes -A -o yaml > cluster.yaml
+  kubectl get pods,nodes,namespaces,pdb,hpa,quota,limits,jobs,pvc,pv,storageclasses,csinodes -A -o yaml > cluster.yaml
   kubectl loadline plan -f cluster.yaml --usage usage.json`,
 		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {

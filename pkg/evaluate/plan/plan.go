@@ -23,6 +23,8 @@ type Options struct {
 	Allow []Action
 	// Feasibility says where pods may run, nil for nowhere else than now.
 	Feasibility node.Feasibility
+	// Admission says which changes of requests and limits the API server would refuse, nil for none. They are not proposed.
+	Admission node.Admission
 	// Permits reports whether a change of a kind may be made of a pod; nil where every one may.
 	Permits func(*corev1.Pod, Action) bool
 	// Empties reports whether [Consolidate] may empty a node; nil where it may any.
