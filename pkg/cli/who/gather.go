@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,6 +129,13 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 			return nil, err
 		}
 		seen.options.Feasibility = filter
+		bounds, err := lister.Admission(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := seen.admit(bounds, time.Now()); err != nil {
+			return nil, err
+		}
 	}
 	for _, answer := range answers {
 		s := observed.Sight{Node: answer.Node}
@@ -162,7 +170,7 @@ func sightOf(node string, r *usage.Report) observed.Sight {
 type files struct{ *asking }
 
 func (f *files) look(context.Context) (*seen, error) {
-	found, err := f.files.Read(f.streams, append(input.Snapshot(), input.Disruption()...)...)
+	found, err := f.files.Read(f.streams, slices.Concat(input.Snapshot(), input.Disruption(), input.Admission())...)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +194,9 @@ func (f *files) look(context.Context) (*seen, error) {
 			return nil, err
 		}
 		seen.options.Feasibility = filter
+		if err := seen.admit(&found.Admission, time.Now()); err != nil {
+			return nil, err
+		}
 	}
 	for i := range reports {
 		seen.in.Sights = append(seen.in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/admission"
 	"loadline.dev/loadline/pkg/controllers/remediation"
 	"loadline.dev/loadline/pkg/evaluate/disruption"
 	"loadline.dev/loadline/pkg/evaluate/observed"
@@ -196,6 +197,14 @@ func (p *Proposer) schedule(ctx context.Context, in *input, nodes []corev1.Node)
 		rules.Allowed = rules.Allowed.Union(remediations.SingleReplicas(policy))
 	}
 	if in.options.Rules, err = disruption.New(rules); err != nil {
+		return err
+	}
+	bounds, err := lister.Admission(ctx)
+	if err != nil {
+		return err
+	}
+	bounds.Pods, bounds.Now = pods, in.round.Now
+	if in.options.Admission, err = admission.New(bounds); err != nil {
 		return err
 	}
 	in.options.Feasibility = filter
