@@ -15,8 +15,10 @@ func TestAPlanHasNothingThatTheAPIServerRefuses(t *testing.T) {
 	t.Parallel()
 	nodes := []corev1.Node{worker("worker-1", 1), worker("worker-2", 1)}
 	all := []workload{
-		{name: "a", node: "worker-1", request: 50, loading: 0.6}, {name: "b", node: "worker-1", request: 300, loading: 1},
-		{name: "c", node: "worker-2", request: 50, loading: 0.5}, {name: "d", node: "worker-2", request: 300, loading: 1},
+		{name: "a", node: "worker-1", request: 50, loading: 0.6},
+		{name: "b", node: "worker-1", request: 300, loading: 1},
+		{name: "c", node: "worker-2", request: 50, loading: 0.5},
+		{name: "d", node: "worker-2", request: 300, loading: 1},
 	}
 	meta := metav1.ObjectMeta{Namespace: "shop", Name: "bounds"}
 	quota := func(hard string) admission.Input {
@@ -26,7 +28,7 @@ func TestAPlanHasNothingThatTheAPIServerRefuses(t *testing.T) {
 	}
 	limit := func(most string) admission.Input {
 		return admission.Input{LimitRanges: []corev1.LimitRange{{ObjectMeta: meta, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
-			Type: corev1.LimitTypePod, Max: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(most)}, // which every container has to have a limit for
+			Type: corev1.LimitTypePod, Max: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(most)},
 		}}}}}}
 	}
 	for name, test := range map[string]struct {

@@ -350,6 +350,8 @@ func (a *attempt) commit() {
 		gone.Moves = append(gone.Moves, m)
 	}
 	p.state, p.moves, p.roles[gone.Node] = a.after, p.moves+len(a.ways), empty
-	gone.Left, gone.Worst = p.state.excessOfAll(), p.worst(p.state)
+	if p.by == verified {
+		gone.Left, gone.Worst = p.state.excessOfAll(), p.worst(p.state)
+	}
 	p.emptied = append(p.emptied, gone)
 }
