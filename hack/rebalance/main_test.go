@@ -96,8 +96,8 @@ func TestFiguresAreMeansOverHoursAndSeeds(t *testing.T) {
 	}
 	got := rows[1]
 	for what, is := range map[string][2]float64{
-		"excess": {got.Excess.Mean, 3.25}, "removed": {got.Removed.Mean, (0.75 + 0.5) / 2}, "pods above": {got.Above.Mean, 6.5},
-		"simulated": {got.SimulatedExcess.Mean, 30}, "removed by the simulation": {got.SimulatedRemoved.Mean, (0.75 + 0.5) / 2},
+		"excess": {got.Excess.Mean, 3.25}, "removed": {got.Removed, 1 - 3.25/8}, "pods above": {got.Above.Mean, 6.5},
+		"simulated": {got.SimulatedExcess.Mean, 30}, "removed by the simulation": {got.SimulatedRemoved, 1 - 30.0/70},
 		"changes": {got.Changes.Mean, 6}, "disrupted": {got.Disrupted.Mean, 4}, "waiting": {got.Waiting.Mean, 1}, "seconds": {got.Seconds.Mean, 2},
 	} {
 		if is[0] != is[1] {

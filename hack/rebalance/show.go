@@ -18,12 +18,13 @@ import (
 // row is one remedy in a comparison: means over seeds, with intervals.
 type row struct {
 	Remedy string `json:"remedy"`
-	// Excess is that of all pods on average over the hours, and Removed the part of that with no remedy which is gone; by the model, and
-	// by the simulation in the hours that it judged.
+	// Excess is that of all pods on average over the hours, and Removed the part of the mean excess with no remedy which is gone, 0 if there
+	// is none; by the model, and by the simulation in the hours that it judged. The part is one of all seeds together: there are seeds
+	// with next to no excess.
 	Excess           comparison.Interval `json:"excess"`
-	Removed          comparison.Interval `json:"removed"`
+	Removed          float64             `json:"removed"`
 	SimulatedExcess  comparison.Interval `json:"simulatedExcess"`
-	SimulatedRemoved comparison.Interval `json:"simulatedRemoved"`
+	SimulatedRemoved float64             `json:"simulatedRemoved"`
 	// Above is how many pods are above the load line, on average over the hours.
 	Above comparison.Interval `json:"podsAbove"`
 	// Changes and Disrupted are those of the whole day, and Waiting how many pods are on no node, on average over the hours.
@@ -48,26 +49,28 @@ func summarize(all []runs) []row {
 			}
 			return comparison.IntervalOf(values)
 		}
-		part := func(of func(o *outcome) float64) comparison.Interval {
-			values := make([]float64, len(r.Of))
-			for i, o := range r.Of {
-				if none := of(all[0].Of[i]); none > 0 {
-					values[i] = 1 - of(o)/none
-				}
-			}
-			return comparison.IntervalOf(values)
-		}
 		model := func(o *outcome) float64 { return o.mean(func(m *moment) float64 { return m.Model.Excess }) }
 		rows = append(rows, row{
-			Remedy: r.Remedy, Excess: over(model), Removed: part(model), SimulatedExcess: over((*outcome).simulated), SimulatedRemoved: part((*outcome).simulated),
+			Remedy: r.Remedy, Excess: over(model), SimulatedExcess: over((*outcome).simulated),
 			Above:     over(func(o *outcome) float64 { return o.mean(func(m *moment) float64 { return m.Model.Above }) }),
 			Changes:   over(func(o *outcome) float64 { return o.total(func(m *moment) int { return m.Changes }) }),
 			Disrupted: over(func(o *outcome) float64 { return o.total(func(m *moment) int { return m.Disrupted }) }),
 			Waiting:   over(func(o *outcome) float64 { return o.mean(func(m *moment) float64 { return float64(m.Waiting) }) }),
 			Seconds:   over(func(o *outcome) float64 { return o.Seconds / float64(len(o.Hours)) }),
 		})
+		last := &rows[len(rows)-1]
+		last.Removed = removed(rows[0].Excess.Mean, last.Excess.Mean)
+		last.SimulatedRemoved = removed(rows[0].SimulatedExcess.Mean, last.SimulatedExcess.Mean)
 	}
 	return rows
+}
+
+// removed returns the part of an excess that is gone, given what is left.
+func removed(excess, left float64) float64 {
+	if excess <= 0 {
+		return 0
+	}
+	return 1 - left/excess
 }
 
 // mean returns the mean of something over the hours.
@@ -104,9 +107,7 @@ func (o *outcome) simulated() float64 {
 func writeTable(w io.Writer, rows []row) error {
 	table := text.NewTable(text.Left("REMEDY"), text.Right("EXCESS"), text.Right("REMOVED"), text.Right("SIMULATED"), text.Right("REMOVED"),
 		text.Right(fmt.Sprintf("PODS ABOVE %v×", observed.DefaultAbove)), text.Right("CHANGES A DAY"), text.Right("PODS DISRUPTED"), text.Right("WAITING"), text.Right("TIME AN HOUR"))
-	percent := func(i comparison.Interval) string {
-		return comparison.Interval{Mean: 100 * i.Mean, Half: 100 * i.Half}.Text(0, "%")
-	}
+	percent := func(part float64) string { return text.Decimal(100*part, 0) + "%" }
 	for i := range rows {
 		r := &rows[i]
 		removed, simulated := text.Absent, text.Absent
