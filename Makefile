@@ -71,9 +71,9 @@ export RAPID_SEED ?= 1
 UNIT = go list ./... | grep -vE '/(test|hack)/'
 # The race detector watches everything but the model and the command line, which calls it: arithmetic, which it slows down
 # tenfold; and but what starts the scheduler, for which it would have all of kube-scheduler compiled once more. Of the
-# simulated measurements and of the plugin's random clusters it watches a part; all of them run without it.
+# simulated measurements and of the random clusters of the plugin and of plans it watches a part; all of them run without it.
 UNWATCHED = /pkg/(model|cli)/|/pkg/cli$$|/cmd/(kubectl-loadline|loadline-scheduler)$$
-SIMULATED = /pkg/controllers/measurement$$|/pkg/plugins/dilation$$
+SIMULATED = /pkg/controllers/measurement$$|/pkg/plugins/dilation$$|/pkg/evaluate/plan$$
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/combin"
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/evaluate/observed"
@@ -100,8 +101,8 @@ func (o *oracle) search(st *state, from, more int, made []*candidate) {
 	}
 }
 
-// valid reports whether the scheduler would let all pods that have moved run where they are, and the changes together, taken as one, help
-// as each change has to.
+// valid reports whether the changes can be made in some order, the scheduler would let all pods that have moved run where they are then, and the
+// changes together, taken as one, help as each change has to.
 func (o *oracle) valid(st *state, made []*candidate) bool {
 	all := &candidate{}
 	for _, name := range names(st) {
@@ -132,6 +133,19 @@ func (o *oracle) valid(st *state, made []*candidate) bool {
 		if moved[p.Namespace+"/"+p.Name] && filter.Of(p)(p.Spec.NodeName).Refused != "" {
 			return false
 		}
+	}
+	return slices.ContainsFunc(combin.Permutations(len(made), len(made)), func(order []int) bool { return o.inOrder(made, order) })
+}
+
+// inOrder reports whether each change can be made once those before it are.
+func (o *oracle) inOrder(made []*candidate, order []int) bool {
+	st := o.first.clone()
+	for _, k := range order {
+		c := st.again(made[k])
+		if c == nil || !st.fits(c) {
+			return false
+		}
+		st.apply(c)
 	}
 	return true
 }

@@ -71,7 +71,7 @@ func excessOf(t *testing.T, nodes []corev1.Node, workloads []workload, pods []co
 func TestAPlanHoldsTogether(t *testing.T) {
 	t.Parallel()
 	steps := 0
-	for seed := range 15 {
+	for seed := range 16 / thinned {
 		rng := rand.New(rand.NewPCG(uint64(seed), 44))
 		nodes, workloads := drawCluster(rng)
 		constrain(rng, workloads)
@@ -102,7 +102,7 @@ func TestAPlanHoldsTogether(t *testing.T) {
 			t.Errorf("cluster %d: the excess goes from %.4f to %.4f, the plan says from %.4f to %.4f, and its rows %.4f", seed, now, then, p.Excess, p.Left, won)
 		}
 	}
-	if steps < 15 {
+	if steps < 16/thinned {
 		t.Errorf("there are %d steps in all", steps)
 	}
 }
@@ -139,7 +139,7 @@ func constrain(rng *rand.Rand, workloads []workload) {
 func TestAPlanKeepsPromises(t *testing.T) {
 	t.Parallel()
 	moved := 0
-	for seed := range 10 {
+	for seed := range 16 / thinned {
 		rng := rand.New(rand.NewPCG(uint64(seed), 45))
 		nodes, workloads := drawCluster(rng)
 		in := observedAs(t, nodes, workloads)
@@ -319,7 +319,7 @@ func BenchmarkMake(b *testing.B) {
 func TestAPlanCanBeCarriedOutStepByStep(t *testing.T) {
 	t.Parallel()
 	pairs := 0
-	for seed := range 40 {
+	for seed := range 40 / thinned {
 		rng := rand.New(rand.NewPCG(uint64(seed), 46))
 		nodes, workloads := drawCluster(rng)
 		in := observedAs(t, nodes, workloads)
@@ -352,7 +352,7 @@ func TestAPlanCanBeCarriedOutStepByStep(t *testing.T) {
 			}
 		}
 	}
-	if pairs == 0 {
+	if pairs == 0 && thinned == 1 {
 		t.Error("no step makes room for the next")
 	}
 }

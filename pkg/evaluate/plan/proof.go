@@ -191,7 +191,8 @@ func (w *world) compare(undone []*host, change *Change) (*Proof, error) {
 			p.Margins[name] = math.Hypot(margin, normal*expectedSpread*(without-s.pod.Dilation))
 			p.Win.Value += s.excess(without) - s.excess(with)
 			if without > s.threshold || with > s.threshold {
-				observation += math.Pow(s.weight*margin/normal, 2)
+				by := s.weight * margin / normal
+				observation += by * by
 				model += s.weight * (without - s.pod.Dilation)
 			}
 		}

@@ -43,7 +43,7 @@ func seenOf(in *observed.Input) map[string]float64 {
 func TestAProofIsOfTheLoadOfAfterwards(t *testing.T) {
 	t.Parallel()
 	proven, kinds := 0, map[Action]int{}
-	for seed := range uint64(60) {
+	for seed := range uint64(64 / thinned) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		nodes, before := drawCluster(rng)
 		in := observedAs(t, nodes, before)
@@ -88,7 +88,7 @@ func TestAProofIsOfTheLoadOfAfterwards(t *testing.T) {
 		proven++
 		kinds[change.Action]++
 	}
-	if proven < 20 || kinds[MovePod] == 0 || kinds[RaiseRequest]+kinds[LowerRequest] == 0 {
+	if proven < 20/thinned || thinned == 1 && (kinds[MovePod] == 0 || kinds[RaiseRequest]+kinds[LowerRequest] == 0) {
 		t.Errorf("%d changes of kinds %v are too few", proven, kinds)
 	}
 }
@@ -139,7 +139,7 @@ func TestWhatIsNotObservedIsNotProven(t *testing.T) {
 func TestAPlanBeginsWithWhatWasProposed(t *testing.T) {
 	t.Parallel()
 	kept, left := 0, 0
-	for seed := range uint64(40) {
+	for seed := range uint64(40 / thinned) {
 		nodes, workloads := drawCluster(rand.New(rand.NewPCG(seed, 9)))
 		in := observedAs(t, nodes, workloads)
 		p := planOf(t, in, Options{Alone: true})
@@ -152,7 +152,7 @@ func TestAPlanBeginsWithWhatWasProposed(t *testing.T) {
 			first = append(first, p.Steps[i].Change)
 		}
 		again := planOf(t, in, Options{Alone: true, First: first[:1]})
-		if len(again.Steps) > 0 && again.Steps[0].Change.key() == first[0].key() {
+		if len(again.Steps) > 0 && again.Steps[0].key() == first[0].key() {
 			kept++
 		}
 		gone := planOf(t, in, Options{Alone: true, First: first[:1], Permits: func(pod *corev1.Pod, _ Action) bool { return "shop/"+pod.Name != first[0].Pod }})
@@ -162,7 +162,7 @@ func TestAPlanBeginsWithWhatWasProposed(t *testing.T) {
 			}
 		}
 	}
-	if kept < 5 || left > 0 {
+	if kept < 5/thinned || left > 0 {
 		t.Errorf("%d plans begin with what was proposed, %d with what is not permitted", kept, left)
 	}
 }

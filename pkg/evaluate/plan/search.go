@@ -39,6 +39,8 @@ type search struct {
 	// one is made.
 	best  map[string]*candidate
 	stale map[string]bool
+	// estimated are hosts of which it was estimated how their members fare, by what runs there; nil where the model has no answer.
+	estimated map[string]*host
 
 	// first is the state before any step, and bestFirst what was the best there.
 	first     *state
@@ -50,7 +52,8 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 	options := *o
 	options.Above = cmp.Or(o.Above, observed.DefaultAbove)
 	s := &search{
-		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{}, best: map[string]*candidate{}, stale: map[string]bool{},
+		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{},
+		best: map[string]*candidate{}, stale: map[string]bool{}, estimated: map[string]*host{},
 	}
 	for _, n := range c.Nodes {
 		if n.Problem != "" {
@@ -86,6 +89,37 @@ func (s *search) run() {
 	s.bestFirst = maps.Clone(s.best)
 	s.begin()
 	s.greedy()
+	s.improve()
+	if len(s.first.nodes) > few {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.first.nodes)) {
+		if other := s.beginningWithSet(name); other != nil && other.state.worth() < s.state.worth()-effort {
+			*s = *other
+		}
+	}
+}
+
+// beginningWithSet returns the search that begins with the best set of changes for a host; nil if there is none. What is best together may begin
+// with less than the best single change.
+func (s *search) beginningWithSet(host string) *search {
+	h := s.first.nodes[host]
+	if h.excess() <= h.idle {
+		return nil
+	}
+	other := s.anew()
+	set := other.bestSet(h, together)
+	if set == nil {
+		return nil
+	}
+	other.take(set)
+	other.greedy()
+	other.improve()
+	return other
+}
+
+// improve exchanges steps as long as that wins more.
+func (s *search) improve() {
 	for len(s.steps) <= exchanged {
 		other := s.exchange()
 		if other == nil {
@@ -93,6 +127,13 @@ func (s *search) run() {
 		}
 		*s = *other
 	}
+}
+
+// anew returns the search before any step.
+func (s *search) anew() *search {
+	other := *s
+	other.state, other.steps, other.best, other.stale, other.banned = s.first.clone(), nil, maps.Clone(s.bestFirst), map[string]bool{}, maps.Clone(s.banned)
+	return &other
 }
 
 // exchanged is the largest number of steps that are exchanged for others: it takes as many searches as there are steps.
@@ -119,16 +160,16 @@ func (s *search) exchange() *search {
 // without returns the search in which one step is not made, nor any more, and all others are; nil where one of these cannot be made then,
 // or does not help.
 func (s *search) without(step int) *search {
-	other := *s
-	other.state, other.steps, other.best, other.stale, other.banned = s.first.clone(), nil, maps.Clone(s.bestFirst), map[string]bool{}, maps.Clone(s.banned)
+	other := s.anew()
 	other.banned[s.steps[step].change.key()] = true
 	for name, best := range other.best {
 		if best != nil && other.banned[best.change.key()] {
 			delete(other.best, name)
 		}
 	}
+	from, to := s.setOf(step)
 	for i, c := range s.steps {
-		if i == step || i == step+1 && s.steps[step].enables || i == step-1 && c.enables { // both of a pair, or none
+		if from <= i && i <= to { // all of a set, or none
 			continue
 		}
 		again := other.state.again(c)
@@ -137,7 +178,19 @@ func (s *search) without(step int) *search {
 		}
 		other.take(again)
 	}
-	return &other
+	return other
+}
+
+// setOf returns the first and the last of the steps that help together with one only.
+func (s *search) setOf(step int) (from, to int) {
+	from, to = step, step
+	for from > 0 && s.steps[from-1].enables {
+		from--
+	}
+	for s.steps[to].enables {
+		to++
+	}
+	return from, to
 }
 
 // greedy makes the change that wins most as long as there is one.
@@ -233,10 +286,7 @@ func (s *search) bestFor(h *host) (best *candidate) {
 			return best
 		}
 	}
-	if s.Alone {
-		return nil
-	}
-	return s.bestOf(s.pairs(h, slow[:min(len(slow), maxSlow)]))
+	return s.bestSet(h, paired)
 }
 
 // room reports whether the plan may have all steps of a change more.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -87,6 +88,8 @@ type member struct {
 	// moved and resized say what earlier changes did to it. A pod that has moved is another one, under another name: it changes no more,
 	// and one that was resized does not move, since the other has the resources of its template.
 	moved, resized bool
+	// amounts are its CPU request and limit where it was resized, in words.
+	amounts string
 }
 
 // newHost returns a node as it was observed.
@@ -229,7 +232,8 @@ func (h *host) with(pod node.Pod, m member) *host {
 func (h *host) changed(i int, model *node.Node) *host {
 	other := &host{node: h.node, idle: h.idle, model: model, busy: h.busy}
 	other.members = slices.Clone(h.members)
-	other.members[i].resized = true
+	request, limit := cgroup.CPU(model.Pods[i].Pod)
+	other.members[i].resized, other.members[i].amounts = true, fmt.Sprint(request, "/", limit)
 	other.free = h.free + cgroup.MilliCPU(h.object(i)) - cgroup.MilliCPU(model.Pods[i].Pod)
 	return other
 }

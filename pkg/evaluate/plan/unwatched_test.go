@@ -1,0 +1,6 @@
+//go:build !race
+
+package plan
+
+// thinned is of how many random clusters one is drawn.
+const thinned = 1
