@@ -17,7 +17,7 @@ import (
 func some(t *testing.T) *options {
 	t.Helper()
 	return &options{
-		Options: scenario.Options{Nodes: 5, Requested: 0.7, ProfileError: 0.2, Use: 2}, seeds: 2, hours: 2, budgets: "1,2", remedies: "move",
+		Options: scenario.Options{Nodes: 10, Requested: 0.7, ProfileError: 0.2, Use: 2}, seeds: 2, hours: 2, budgets: "1,2", remedies: "move",
 		simulate: 2, precision: 0.1, output: "table", out: t.TempDir(),
 	}
 }
