@@ -99,6 +99,7 @@ func TestFiguresAreMeansOverHoursAndSeeds(t *testing.T) {
 		"excess": {got.Excess.Mean, 3.25}, "removed": {got.Removed, 1 - 3.25/8}, "pods above": {got.Above.Mean, 6.5},
 		"simulated": {got.SimulatedExcess.Mean, 30}, "removed by the simulation": {got.SimulatedRemoved, 1 - 30.0/70},
 		"changes": {got.Changes.Mean, 6}, "disrupted": {got.Disrupted.Mean, 4}, "waiting": {got.Waiting.Mean, 1}, "seconds": {got.Seconds.Mean, 2},
+		"simulated hours": {float64(got.SimulatedHours), 1},
 	} {
 		if is[0] != is[1] {
 			t.Errorf("%s: %v, want %v", what, is[0], is[1])

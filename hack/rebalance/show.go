@@ -25,9 +25,10 @@ type row struct {
 	Removed          float64             `json:"removed"`
 	SimulatedExcess  comparison.Interval `json:"simulatedExcess"`
 	SimulatedRemoved float64             `json:"simulatedRemoved"`
+	SimulatedHours   int                 `json:"simulatedHours"`
 	// Above is how many pods are above the load line, on average over the hours.
 	Above comparison.Interval `json:"podsAbove"`
-	// Changes and Disrupted are those of the whole day, and Waiting how many pods are on no node, on average over the hours.
+	// Changes and Disrupted are those of all hours together, and Waiting how many pods are on no node, on average over the hours.
 	Changes   comparison.Interval `json:"changes"`
 	Disrupted comparison.Interval `json:"podsDisrupted"`
 	Waiting   comparison.Interval `json:"waiting"`
@@ -57,6 +58,8 @@ func summarize(all []runs) []row {
 			Disrupted: over(func(o *outcome) float64 { return o.total(func(m *moment) int { return m.Disrupted }) }),
 			Waiting:   over(func(o *outcome) float64 { return o.mean(func(m *moment) float64 { return float64(m.Waiting) }) }),
 			Seconds:   over(func(o *outcome) float64 { return o.Seconds / float64(len(o.Hours)) }),
+
+			SimulatedHours: r.Of[0].simulatedHours(),
 		})
 		last := &rows[len(rows)-1]
 		last.Removed = removed(rows[0].Excess.Mean, last.Excess.Mean)
@@ -93,28 +96,43 @@ func (o *outcome) total(of func(m *moment) int) float64 {
 
 // simulated returns the mean excess by the simulation over the hours that it judged, 0 if there are none.
 func (o *outcome) simulated() float64 {
-	sum, n := 0.0, 0
+	sum := 0.0
 	for i := range o.Hours {
 		if v := o.Hours[i].Simulation; v != nil {
 			sum += v.Excess
+		}
+	}
+	return sum / float64(max(1, o.simulatedHours()))
+}
+
+// simulatedHours returns how many hours the simulation judged.
+func (o *outcome) simulatedHours() (n int) {
+	for i := range o.Hours {
+		if o.Hours[i].Simulation != nil {
 			n++
 		}
 	}
-	return sum / float64(max(1, n))
+	return n
 }
 
 // writeTable prints a row for each remedy.
 func writeTable(w io.Writer, rows []row) error {
 	table := text.NewTable(text.Left("REMEDY"), text.Right("EXCESS"), text.Right("REMOVED"), text.Right("SIMULATED"), text.Right("REMOVED"),
-		text.Right(fmt.Sprintf("PODS ABOVE %v×", observed.DefaultAbove)), text.Right("CHANGES A DAY"), text.Right("PODS DISRUPTED"), text.Right("WAITING"), text.Right("TIME AN HOUR"))
+		text.Right(fmt.Sprintf("PODS ABOVE %v×", observed.DefaultAbove)), text.Right("CHANGES"), text.Right("PODS DISRUPTED"), text.Right("WAITING"), text.Right("TIME AN HOUR"))
 	percent := func(part float64) string { return text.Decimal(100*part, 0) + "%" }
 	for i := range rows {
 		r := &rows[i]
-		removed, simulated := text.Absent, text.Absent
+		removed, simulated, simulatedRemoved := text.Absent, text.Absent, text.Absent
 		if i > 0 {
-			removed, simulated = percent(r.Removed), percent(r.SimulatedRemoved)
+			removed = percent(r.Removed)
 		}
-		table.Add(r.Remedy, r.Excess.Text(2, ""), removed, r.SimulatedExcess.Text(2, ""), simulated, r.Above.Text(1, ""),
+		if r.SimulatedHours > 0 {
+			simulated = r.SimulatedExcess.Text(2, "")
+			if i > 0 {
+				simulatedRemoved = percent(r.SimulatedRemoved)
+			}
+		}
+		table.Add(r.Remedy, r.Excess.Text(2, ""), removed, simulated, simulatedRemoved, r.Above.Text(1, ""),
 			r.Changes.Text(0, ""), r.Disrupted.Text(0, ""), r.Waiting.Text(1, ""), r.Seconds.Text(2, " s"))
 	}
 	return table.Write(w)
