@@ -13,16 +13,15 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// addObservation adds the controller that collects what gauges observe, and what serves it: of every replica, one that does not lead
-// says so.
-func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers, s *servers) error {
+// addObservation adds the controller that collects what gauges observe, into a history unless that is nil, and what serves it: of every
+// replica, one that does not lead says so.
+func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers, s *servers, history *collected.History) error {
 	observed := &observation.Controller{
 		Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers,
-		TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles,
+		TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles, Collected: history,
 	}
 	if o.usageAddress != none {
-		observed.Collected = collected.New(clock.RealClock{})
-		handler := collected.NewHandler(observed.Collected, mgr.Elected(), func(path string, next http.Handler) http.Handler {
+		handler := collected.NewHandler(history, mgr.Elected(), func(path string, next http.Handler) http.Handler {
 			return s.guard.Protect(path, usage.Audience, next)
 		})
 		if err := s.addHTTPS(mgr, usagePort, o.usageAddress, handler); err != nil {

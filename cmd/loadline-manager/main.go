@@ -29,7 +29,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/calibration"
@@ -39,13 +38,13 @@ import (
 	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/controllers/remediation"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/gauge/collected"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -68,6 +67,7 @@ type options struct {
 	gaugeTokenFile          string
 	observedProfiles        string
 	remediation             bool
+	schedulerNames          []string
 	usageAddress            string
 	logs                    *logsapi.LoggingConfiguration
 }
@@ -106,8 +106,8 @@ keeps the status of
   PoolPlan          how many servers each pool needs, and what was done about it
   ShareTree         which response times its shares give
 
-With --remediation it carries out the changes that RemediationPolicies let it make, and
-keeps the status of
+With --remediation it proposes, by what gauges observe, the changes that
+RemediationPolicies let it propose, carries out those that it may, and keeps the status of
 
   RemediationPolicy  how many changes were made, and what they won
   Remediation        how far a change of a pod is, and what it won`,
@@ -155,7 +155,7 @@ keeps the status of
 	flags.StringVar(&o.gaugeTokenFile, "gauge-token-file", observation.TokenFile, "File with the token to show to gauges, for the audience "+usage.Audience+".")
 	flags.StringVar(&o.usageAddress, "usage-bind-address", ":"+usage.Port, "Address to serve what was collected from gauges on, to those who may read gauges, or 0 for none. Without --gauges it is not served.")
 	flags.StringVar(&o.observedProfiles, "observed-profiles", v1alpha1.ModeOff, "Whether workloads without a WorkloadProfile are given one that follows what gauges observe, in namespaces without the label "+v1alpha1.ObservedProfilesLabel+": off, advise (the profile shows a vector that the scheduler does not use) or apply (the scheduler uses it).")
-	flags.BoolVar(&o.remediation, "remediation", false, "Carry out RemediationPolicies: resize and evict pods as they allow. That takes the rights of the ClusterRole loadline-manager-remediator.")
+	o.addRemediationFlags(flags)
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
@@ -180,6 +180,9 @@ func (o *options) validate() error {
 	}
 	if o.concurrentWrites < 1 || o.concurrentWrites > maxStatusWrites {
 		return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
+	}
+	if err := checkSchedulerNames(o.schedulerNames); err != nil {
+		return err
 	}
 	if !observation.IsMode(o.observedProfiles) {
 		return fmt.Errorf("--observed-profiles: %q is not one of %s, %s and %s", o.observedProfiles, v1alpha1.ModeOff, v1alpha1.ModeAdvise, v1alpha1.ModeApply)
@@ -326,13 +329,17 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
 	if err := o.addMeasuring(mgr, recorder, writers); err != nil {
 		return err
 	}
+	var history *collected.History
 	if o.gauges {
-		if err := o.addObservation(mgr, recorder, writers, served); err != nil {
+		if o.usageAddress != none || o.remediation {
+			history = collected.New(clock.RealClock{})
+		}
+		if err := o.addObservation(mgr, recorder, writers, served, history); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}
 	if o.remediation {
-		if err := addRemediation(mgr, recorder); err != nil {
+		if err := o.addRemediation(mgr, recorder, history); err != nil {
 			return err
 		}
 	}
@@ -357,20 +364,6 @@ func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, 
 	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: nodes, Writers: writers}
 	if err := measurements.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the measurement controller: %w", err)
-	}
-	return nil
-}
-
-// addRemediation adds the controllers of Remediations and their policies.
-func addRemediation(mgr ctrl.Manager, recorder events.EventRecorder) error {
-	counted := remediation.NewMetrics(metrics.Registry)
-	changes := &remediation.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Namespace: ownNamespace(), Metrics: counted}
-	if err := changes.SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("setting up the Remediation controller: %w", err)
-	}
-	policies := &remediation.PolicyReconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Namespace: ownNamespace(), Metrics: counted}
-	if err := policies.SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("setting up the RemediationPolicy controller: %w", err)
 	}
 	return nil
 }

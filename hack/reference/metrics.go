@@ -26,6 +26,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/calibration"
 	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/observation"
+	"loadline.dev/loadline/pkg/controllers/planning"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/remediation"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
@@ -53,6 +54,7 @@ var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
 	calibration.NewMetrics(metrics.Registry)
 	measurement.NewMetrics(metrics.Registry)
 	observation.NewMetrics(metrics.Registry)
+	planning.NewMetrics(metrics.Registry)
 	poolplan.NewMetrics(metrics.Registry)
 	remediation.NewMetrics(metrics.Registry)
 	tracereplay.NewMetrics(metrics.Registry)

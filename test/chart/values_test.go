@@ -337,6 +337,25 @@ func TestTheManagerChangesPodsOnlyWhereItIsToldTo(t *testing.T) {
 	}
 }
 
+func TestTheManagerMovesPodsOfTheScheduler(t *testing.T) {
+	t.Parallel()
+	const enabled = "manager: {remediation: {enabled: true}}\n"
+	for values, want := range map[string]string{
+		enabled: "",
+		enabled + "scheduler: {schedulerName: batch}": "--scheduler-names=batch",
+		enabled + "scheduler: {replaceDefault: true}": "--scheduler-names=default-scheduler,loadline",
+		"scheduler: {schedulerName: batch}":           "",
+	} {
+		got := ""
+		for _, arg := range container(t, render(t, values), manager).Args {
+			if strings.HasPrefix(arg, "--scheduler-names=") {
+				got = arg
+			}
+		}
+		same(t, "the flag with "+values, got, want)
+	}
+}
+
 func TestTheManagerScalesWhereItMay(t *testing.T) {
 	t.Parallel()
 	all := render(t, "rbac: {scale: {namespaces: [shop, search], allNamespaces: true}}")

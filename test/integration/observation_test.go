@@ -2,11 +2,8 @@ package integration
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -27,17 +24,7 @@ func TestTheManagerCollectsWhatGaugesObserve(t *testing.T) {
 
 	server := httptest.NewTLSServer(gaugeOf(p.nodes[0], jobs, "the token"))
 	t.Cleanup(server.Close)
-	host, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	must(t, err)
-	number, err := strconv.ParseInt(port, 10, 32)
-	must(t, err)
-	gauge := p.pod("gauge", "gauge")
-	gauge.Labels["app.kubernetes.io/part-of"], gauge.Labels["app.kubernetes.io/component"] = "loadline", "gauge"
-	gauge.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "https", ContainerPort: int32(number)}}
-	p.running(t, gauge, host)
-
-	token := filepath.Join(t.TempDir(), "token")
-	must(t, os.WriteFile(token, []byte("the token"), 0o600))
+	token := p.gaugeAt(t, server)
 	p.startManagerWithItsRole(t, "--gauges", "--gauge-namespace", p.namespace, "--gauge-token-file", token)
 	p.await(t, profile, func() bool {
 		a := profile.Status.Accuracy

@@ -26,6 +26,7 @@ func TestTheServerRefusesBadRemediationPolicies(t *testing.T) {
 		"a negative budget":       {"  budget: {perHour: -1}", "spec.budget.perHour: Invalid value: -1"},
 		"an operator of no kind":  {"  podSelector: {matchExpressions: [{key: app, operator: Is}]}", "spec.podSelector: Invalid value: operator must be In, NotIn, Exists or DoesNotExist"},
 		"observed for no time":    {"  observeSeconds: 0", "spec.observeSeconds: Invalid value: 0"},
+		"observed for too long":   {"  observeSeconds: 2401", "spec.observeSeconds: Invalid value: 2401"},
 		"a workload twice": {
 			"  singleReplicas: [{namespace: a, kind: b, name: c}, {namespace: a, kind: b, name: c}]",
 			"spec.singleReplicas[1]: Duplicate value",

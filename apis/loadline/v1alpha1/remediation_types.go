@@ -17,7 +17,7 @@ import (
 // +kubebuilder:printcolumn:name="Pod",type=string,JSONPath=`.spec.pod.name`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`
 // +kubebuilder:printcolumn:name="Predicted",type=string,JSONPath=`.spec.prediction.win`
-// +kubebuilder:printcolumn:name="Won",type=string,JSONPath=`.status.realized.win`
+// +kubebuilder:printcolumn:name="Won",type=string,JSONPath=`.status.win`
 // +kubebuilder:printcolumn:name="Node",type=string,priority=1,JSONPath=`.spec.pod.node`
 // +kubebuilder:printcolumn:name="Policy",type=string,priority=1,JSONPath=`.spec.policy`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -317,6 +317,11 @@ type RemediationStatus struct {
 	// replacement is the pod that was made in place of one that was moved.
 	// +optional
 	Replacement *RemediationPod `json:"replacement,omitempty"`
+
+	// win is what the change has won with its interval, in words, such as 0.84 (0.60 to 1.00).
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Win string `json:"win,omitempty"`
 
 	// realized is what the change has won, compared with what would have been without it
 	// at the load of afterwards.

@@ -124,10 +124,11 @@ type RemediationPolicySpec struct {
 	MinPodAgeSeconds *int32 `json:"minPodAgeSeconds,omitempty"`
 
 	// observeSeconds is for how long after a change the pods are observed before it is
-	// judged, in seconds. Defaults to 300.
+	// judged, in seconds, from 30 to 2400: what was observed before is kept for an hour.
+	// Defaults to 300.
 	// +optional
 	// +kubebuilder:validation:Minimum=30
-	// +kubebuilder:validation:Maximum=86400
+	// +kubebuilder:validation:Maximum=2400
 	ObserveSeconds *int32 `json:"observeSeconds,omitempty"`
 
 	// proposalSeconds is how long a proposed change may wait to be approved and started

@@ -1,3 +1,8 @@
+{{/* The names of the scheduler, with commas between. */}}
+{{- define "loadline.schedulerNames" -}}
+{{- if .Values.scheduler.replaceDefault }}default-scheduler,{{ end }}{{ .Values.scheduler.schedulerName }}
+{{- end -}}
+
 {{/*
 The scheduler's KubeSchedulerConfiguration. In the place of kube-scheduler it has
 kube-scheduler's lease, so that never both of them place the same pods.
@@ -5,14 +10,12 @@ kube-scheduler's lease, so that never both of them place the same pods.
 {{- define "loadline.schedulerConfig" -}}
 {{- $scheduler := .Values.scheduler -}}
 {{- $limits := .Values.limits | default dict -}}
-{{- $names := list $scheduler.schedulerName -}}
 {{- $lease := dict "name" "loadline-scheduler" "namespace" .Release.Namespace -}}
 {{- if $scheduler.replaceDefault -}}
-{{- $names = prepend $names "default-scheduler" -}}
 {{- $lease = dict "name" "kube-scheduler" "namespace" "kube-system" -}}
 {{- end -}}
 {{- $profiles := list -}}
-{{- range $names -}}
+{{- range splitList "," (include "loadline.schedulerNames" .) -}}
 {{- $profiles = append $profiles (merge (dict "schedulerName" .) (include "loadline.schedulerProfile" (merge (dict "limits" $limits) $scheduler) | fromYaml)) -}}
 {{- end -}}
 {{- $config := dict

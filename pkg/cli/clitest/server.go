@@ -36,6 +36,8 @@ var servedKinds = []servedKind{
 	{"", "v1", "PersistentVolume", "persistentvolumes", false},
 	{"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", true},
 	{"", "v1", "ServiceAccount", "serviceaccounts", true},
+	{"", "v1", "LimitRange", "limitranges", true},
+	{"", "v1", "ResourceQuota", "resourcequotas", true},
 	{"apps", "v1", "Deployment", "deployments", true},
 	{"apps", "v1", "DaemonSet", "daemonsets", true},
 	{"coordination.k8s.io", "v1", "Lease", "leases", true},

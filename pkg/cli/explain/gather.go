@@ -17,9 +17,9 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/cli/input"
-	"loadline.dev/loadline/pkg/cli/scheduling"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/scheduling"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -63,7 +63,8 @@ func (g *gatherer) fromCluster(ctx context.Context) (*explanation.Input, error) 
 
 // readFeasibility reads where the pod may go.
 func (x *explain) readFeasibility(ctx context.Context, c client.Client, in *explanation.Input) (err error) {
-	in.Feasibility, err = scheduling.Filter(ctx, c, x.streams.Err, in.Nodes, in.Pods, []corev1.Pod{*in.Pod})
+	lister := &scheduling.Lister{Reader: c, Unlisted: x.streams.Err.Unlisted}
+	in.Feasibility, err = lister.Filter(ctx, in.Nodes, in.Pods, []corev1.Pod{*in.Pod})
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"loadline.dev/loadline/apis/decode"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/admission"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/disruption"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
@@ -38,6 +39,8 @@ type Objects struct {
 	Volumes []runtime.Object
 	// Disruption holds the objects that decide whether pods may be disrupted.
 	Disruption disruption.Input
+	// Admission holds the objects that say which resources the API server lets pods have.
+	Admission admission.Input
 	// Skipped counts the objects that the verb has no use for, by kind.
 	Skipped map[string]int
 }

@@ -60,6 +60,11 @@ func (s *Stream) Warn(format string, args ...any) error {
 	return s.Lines("Warning: " + fmt.Sprintf(format, args...))
 }
 
+// Unlisted prints a warning of objects that the user may not list, and what is not known without them.
+func (s *Stream) Unlisted(err error, unknown string) error {
+	return s.Warn("%s: %s", OneLine(err), unknown)
+}
+
 // Span is a part of a line.
 type Span struct {
 	Text  string

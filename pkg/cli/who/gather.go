@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,11 +20,11 @@ import (
 	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/cli/input"
-	"loadline.dev/loadline/pkg/cli/scheduling"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/report/file"
+	"loadline.dev/loadline/pkg/scheduling"
 )
 
 // source is where observations are from.
@@ -115,11 +116,12 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	}
 	seen := &seen{in: &observed.Input{Nodes: nodes.Items, Pods: pods.Items}}
 	if c.moves {
-		filter, err := scheduling.Filter(ctx, c.client, c.warnings, nodes.Items, pods.Items, pods.Items)
+		lister := &scheduling.Lister{Reader: c.client, Unlisted: c.warnings.Unlisted}
+		filter, err := lister.Filter(ctx, nodes.Items, pods.Items, pods.Items)
 		if err != nil {
 			return nil, err
 		}
-		in, err := scheduling.Disruption(ctx, c.client, c.warnings)
+		in, err := lister.Disruption(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +129,13 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 			return nil, err
 		}
 		seen.options.Feasibility = filter
+		bounds, err := lister.Admission(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := seen.admit(bounds, time.Now()); err != nil {
+			return nil, err
+		}
 	}
 	for _, answer := range answers {
 		s := observed.Sight{Node: answer.Node}
@@ -161,7 +170,7 @@ func sightOf(node string, r *usage.Report) observed.Sight {
 type files struct{ *asking }
 
 func (f *files) look(context.Context) (*seen, error) {
-	found, err := f.files.Read(f.streams, append(input.Snapshot(), input.Disruption()...)...)
+	found, err := f.files.Read(f.streams, slices.Concat(input.Snapshot(), input.Disruption(), input.Admission())...)
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +194,9 @@ func (f *files) look(context.Context) (*seen, error) {
 			return nil, err
 		}
 		seen.options.Feasibility = filter
+		if err := seen.admit(&found.Admission, time.Now()); err != nil {
+			return nil, err
+		}
 	}
 	for i := range reports {
 		seen.in.Sights = append(seen.in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))

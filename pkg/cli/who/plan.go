@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/cli/verb"
@@ -19,8 +20,9 @@ import (
 type planning struct {
 	asking
 
-	most  int
-	allow []string
+	most        int
+	allow       []string
+	consolidate bool
 }
 
 // kinds are the values of --allow.
@@ -52,7 +54,12 @@ to what the whole plan wins. One may stop after any step.
 What is won is excess dilation: how far pods are slowed down above a threshold, added up
 over all pods; a pod with a priority above 0 counts twice, one below 0 half. A step is
 left out where its win may be none, unless it makes room for the next. No step slows a pod down about as badly as another
-was, or beyond the sla.maxDilation of its WorkloadProfile.
+was, or beyond the sla.maxDilation of its WorkloadProfile, and none asks for more than
+LimitRanges and ResourceQuotas allow.
+
+With --consolidate it says instead which nodes can be emptied, by which moves, so that
+no pod is slowed down more than --above because of them, and why the other nodes stay.
+Pods of DaemonSets and static pods go with their node.
 
 Nothing is changed: -o commands prints what would do it.`,
 		Example: `  # What would help most?
@@ -64,24 +71,34 @@ Nothing is changed: -o commands prints what would do it.`,
   # As commands to read, and to run
   kubectl loadline plan -o commands
 
+  # Which nodes are not needed, if no pod is to run more than a tenth longer than alone?
+  kubectl loadline plan --consolidate --above 1.1
+
   # From files, where there is no cluster
   kubectl loadline who --save-usage usage.json
-  kubectl get pods,nodes,namespaces,pdb,hpa,jobs,pvc,pv,storageclasses,csinodes -A -o yaml > cluster.yaml
+  kubectl get pods,nodes,namespaces,pdb,hpa,quota,limits,jobs,pvc,pv,storageclasses,csinodes -A -o yaml > cluster.yaml
   kubectl loadline plan -f cluster.yaml --usage usage.json`,
 		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := p.check(); err != nil {
 				return err
 			}
+			if p.consolidate {
+				if err := p.onlyMoves(command.Flags()); err != nil {
+					return err
+				}
+				return run(command.Context(), &p.asking, p.empty, p.printEmpty)
+			}
 			return run(command.Context(), &p.asking, p.plan, p.print)
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&p.most, "max-changes", defaultSteps, "the largest number of changes; 0 for as many as help")
+	flags.IntVar(&p.most, "max-changes", defaultSteps, "the largest number of changes; 0 for as many as help, which is the default with --consolidate")
+	flags.BoolVar(&p.consolidate, "consolidate", false, "say which nodes can be emptied by moves, in place of which changes help")
 	flags.StringSliceVar(&p.allow, "allow", kindNames, "the kinds of changes: move (a pod to another node), resize (CPU requests), limit (CPU limits)")
 	verb.Complete(command, "allow", verb.OneOf(kindNames))
 	p.addWithout(command, "plan")
-	flags.Float64Var(&p.above, "above", observed.DefaultAbove, "how many times slower than alone a pod must be for its dilation above that to count, above 1")
+	flags.Float64Var(&p.above, "above", observed.DefaultAbove, "how many times slower than alone a pod must be for its dilation above that to count, above 1; with --consolidate no pod becomes slower")
 	flags.BoolVarP(&p.watch, "watch", "w", false, "plan again every ten seconds; once there was an answer, errors are warnings")
 	p.output.AddWide(command, asCommands)
 	return command
@@ -101,6 +118,37 @@ func (p *planning) check() error {
 		}
 	}
 	return p.asking.check()
+}
+
+// onlyMoves refuses other changes than moves of pods, and allows any number unless a flag says how many.
+func (p *planning) onlyMoves(flags *pflag.FlagSet) error {
+	if flags.Changed("allow") && !slices.Equal(p.allow, []string{"move"}) {
+		return fmt.Errorf("--allow: %s: --consolidate makes no other change than move", strings.Join(p.allow, ","))
+	}
+	if !flags.Changed("max-changes") {
+		p.most = 0
+	}
+	return nil
+}
+
+// empty returns which nodes can be emptied of what was seen.
+func (p *planning) empty(_ context.Context, seen *seen) (*plan.Consolidation, error) {
+	o := seen.options
+	o.Above, o.Max, o.Permits = p.above, p.most, p.permits
+	o.Empties = func(node string) bool { return len(p.nodes) == 0 || slices.Contains(p.nodes, node) }
+	c := observed.Observe(seen.in, o.Above)
+	c.SolveSlowed()
+	return plan.Consolidate(c, &o)
+}
+
+// printEmpty prints which nodes can be emptied.
+func (p *planning) printEmpty(seen *seen, answer *plan.Consolidation) error {
+	return p.output.Print(p.streams.Out, answer, func(page *verb.Page) error {
+		if page.Format == asCommands {
+			return page.Lines(report.ConsolidationCommands(answer, seen.in.Pods)...)
+		}
+		return printTable(page, len(answer.Emptied), report.ConsolidationTable(answer, page.Wide), report.ConsolidationNotes(answer, page.Wide))
+	})
 }
 
 // plan returns the plan of what was seen.

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"loadline.dev/loadline/pkg/admission"
 	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/evaluate/disruption"
 	"loadline.dev/loadline/pkg/evaluate/plan"
@@ -21,6 +22,18 @@ func advised(in *disruption.Input, pods []corev1.Pod, now time.Time) (*disruptio
 		all.Allowed.Insert(workloads.Of(&pods[i]))
 	}
 	return disruption.New(&all)
+}
+
+// admit has plans leave out what the API server would refuse, given the objects that bound the resources of pods.
+func (s *seen) admit(in *admission.Input, now time.Time) error {
+	all := *in
+	all.Pods, all.Now = s.in.Pods, now
+	rules, err := admission.New(&all)
+	if err != nil {
+		return err
+	}
+	s.options.Admission = rules
+	return nil
 }
 
 // promise has plans keep what profiles promise, as far as the scheduler lets that count that has no configuration of its own.

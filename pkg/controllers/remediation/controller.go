@@ -57,7 +57,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		r.Permission = &DisruptionRules{API: r.API, Clock: r.Clock}
 	}
 	if r.Resizable == nil {
-		resizable, err := newResizable(mgr.GetConfig(), mgr.GetHTTPClient(), r.Clock)
+		resizable, err := NewResizable(mgr.GetConfig(), mgr.GetHTTPClient(), r.Clock)
 		if err != nil {
 			return err
 		}

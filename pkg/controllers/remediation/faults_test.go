@@ -68,6 +68,14 @@ func first(n int, err error) func(int) error {
 	}
 }
 
+func TestWhatAChangeHasWonIsSaidInAWord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, automatic(), cart(), raise())
+	if r := w.run(t); r.Status.Win != "0.50 (0.40 to 0.60)" || r.Status.Realized.Win.String() != "500m" {
+		t.Errorf("won %q, or %+v", r.Status.Win, r.Status.Realized)
+	}
+}
+
 func TestEveryFaultIsSaidInACondition(t *testing.T) {
 	t.Parallel()
 	unavailable := apierrors.NewServiceUnavailable("the server is starting")
@@ -82,7 +90,7 @@ func TestEveryFaultIsSaidInACondition(t *testing.T) {
 	}{
 		"the API server is away for minutes while the pod is resized": {
 			change: raise(), before: func(_ *testing.T, w *world) { w.refuseResize = first(20, unavailable) },
-			want: []string{"Applied=True/Resized", "Complete=True/Succeeded", "Proven=True/Won"}, says: "won 0.50 (0.40 to 0.60), predicted 500m", limit: "1",
+			want: []string{"Applied=True/Resized", "Complete=True/Succeeded", "Proven=True/Won"}, says: "won 0.50 (0.40 to 0.60), predicted 0.50", limit: "1",
 		},
 		"the API server is away for minutes while the pod is evicted": {
 			change: move(), before: func(_ *testing.T, w *world) { w.refuseEviction = first(20, unavailable) },
@@ -194,7 +202,7 @@ func TestEveryFaultIsSaidInACondition(t *testing.T) {
 				w.judgement = func(int) (Judgement, error) { return Judgement{High: 0}, nil }
 				meanwhile(v1alpha1.ReasonRollingBack, func(_ *testing.T, w *world) { w.refuseResize = first(10, forbidden("exceeded quota: team")) })(t, w)
 			},
-			want: []string{"Applied=True/Resized", "Complete=True/RolledBack", "Proven=False/NotWon", "RolledBack=True/RolledBack"}, says: "won nothing: 0.00 (0.00 to 0.00), predicted 500m", limit: "300m",
+			want: []string{"Applied=True/Resized", "Complete=True/RolledBack", "Proven=False/NotWon", "RolledBack=True/RolledBack"}, says: "won nothing: 0.00 (0.00 to 0.00), predicted 0.50", limit: "300m",
 		},
 		"neighbours pay more than was predicted": {
 			change: raise(), before: func(_ *testing.T, w *world) {
@@ -208,7 +216,7 @@ func TestEveryFaultIsSaidInACondition(t *testing.T) {
 			change: raise(), before: func(_ *testing.T, w *world) {
 				w.judgement = func(int) (Judgement, error) { return Judgement{Win: 0.1, Low: -0.1, High: 0.3}, nil }
 			},
-			want: []string{"Applied=True/Resized", "Complete=True/Succeeded", "Proven=Unknown/Inconclusive"}, says: "the change stays, and it is not certain that it won: 0.10 (-0.10 to 0.30), predicted 500m", limit: "1",
+			want: []string{"Applied=True/Resized", "Complete=True/Succeeded", "Proven=Unknown/Inconclusive"}, says: "the change stays, and it is not certain that it won: 0.10 (-0.10 to 0.30), predicted 0.50", limit: "1",
 		},
 		"gauges are silent for a while": {
 			change: raise(), before: func(_ *testing.T, w *world) {
@@ -224,6 +232,17 @@ func TestEveryFaultIsSaidInACondition(t *testing.T) {
 		"gauges are silent for good": {
 			change: raise(), before: func(_ *testing.T, w *world) { w.judgement = notJudged },
 			want: []string{"Applied=True/Resized", "Complete=True/Unproven", "Proven=Unknown/NotObserved"}, says: "what it won was not observed within 1h0m0s: no gauge of node-1 answers", limit: "1",
+		},
+		"it can never be known": {
+			change: raise(), before: func(_ *testing.T, w *world) {
+				w.judgement = func(n int) (Judgement, error) {
+					if n > 0 {
+						return Judgement{}, errors.New("it is asked again")
+					}
+					return Judgement{Unknown: "the manager was restarted", Final: true}, nil
+				}
+			},
+			want: []string{"Applied=True/Resized", "Complete=True/Unproven", "Proven=Unknown/NotObserved"}, says: "what it won cannot be known: the manager was restarted", limit: "1",
 		},
 		"a disruption budget is in the way for good": {
 			change: move(), before: func(_ *testing.T, w *world) {
@@ -282,7 +301,7 @@ func TestEveryFaultIsSaidInACondition(t *testing.T) {
 			change: move(), before: func(_ *testing.T, w *world) {
 				w.judgement = func(int) (Judgement, error) { return Judgement{Win: -1, Low: -2, High: -0.5}, nil }
 			},
-			want: []string{"Applied=True/OnTarget", "Complete=True/Failed", "Proven=False/NotWon"}, says: "won nothing: -1.00 (-2.00 to -0.50), predicted 500m; a move cannot be undone", limit: "300m", evicted: 1,
+			want: []string{"Applied=True/OnTarget", "Complete=True/Failed", "Proven=False/NotWon"}, says: "won nothing: -1.00 (-2.00 to -0.50), predicted 0.50; a move cannot be undone", limit: "300m", evicted: 1,
 		},
 		"nothing owns the pod": {
 			change: move(), before: func(t *testing.T, w *world) {

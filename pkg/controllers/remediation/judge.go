@@ -16,8 +16,9 @@ type Judge interface {
 
 // Judgement is what a change has won.
 type Judgement struct {
-	// Unknown says why that is not known yet, "" if it is.
+	// Unknown says why that is not known yet, "" if it is, and Final that it never will be.
 	Unknown string
+	Final   bool
 	// Win is by how much the dilations of all pods together are less than they would be
 	// without the change, at the load of afterwards, and Low and High are the ends of the
 	// interval that it lies in with a probability of 95 %.

@@ -33,6 +33,9 @@ func (in *observation) decide() decision {
 	switch {
 	case j == nil:
 		return p.wait(max(judgedFrom(in.remediation).Sub(in.now.Time), soon))
+	case j.Unknown != "" && j.Final:
+		p.set(v1alpha1.ConditionProven, metav1.ConditionUnknown, v1alpha1.ReasonNotObserved, j.Unknown)
+		return p.end(v1alpha1.ReasonUnproven, "the change stays, and what it won cannot be known: "+j.Unknown)
 	case j.Unknown != "":
 		p.set(v1alpha1.ConditionProven, metav1.ConditionUnknown, v1alpha1.ReasonNotObserved, j.Unknown)
 		if p.late() {
@@ -68,7 +71,8 @@ func (in *input) altered() string {
 func (in *observation) judge(p decision) decision {
 	j := in.judgement
 	p.status.Realized = realized(in.remediation, j)
-	won := fmt.Sprintf("%.2f (%.2f to %.2f), predicted %s", j.Win, j.Low, j.High, in.remediation.Spec.Prediction.Win)
+	p.status.Win = fmt.Sprintf("%.2f (%.2f to %.2f)", j.Win, j.Low, j.High)
+	won := fmt.Sprintf("%s, predicted %.2f", p.status.Win, in.remediation.Spec.Prediction.Win.AsApproximateFloat64())
 	switch {
 	case j.CostsOthers != "":
 		return in.lose(p, v1alpha1.ReasonCostsOthers, j.CostsOthers)

@@ -4,19 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/disruption"
 	"loadline.dev/loadline/pkg/evaluate/remediations"
+	"loadline.dev/loadline/pkg/scheduling"
 )
 
 // Permission says which pods must be left as they are, whatever a policy says: those that a
@@ -41,7 +36,7 @@ func (d *DisruptionRules) Refusal(ctx context.Context, policy *remediations.Poli
 	if err != nil {
 		return "", err
 	}
-	in.Now, in.Allowed = d.Clock.Now(), singleReplicas(policy)
+	in.Now, in.Allowed = d.Clock.Now(), remediations.SingleReplicas(policy)
 	rules, err := disruption.New(in)
 	if err != nil {
 		return err.Error(), nil //nolint:nilerr // a PodDisruptionBudget that cannot be read protects its pods
@@ -60,55 +55,16 @@ func (d *DisruptionRules) Refusal(ctx context.Context, policy *remediations.Poli
 	return rules.Resize(pod, []disruption.ContainerCPU{cpu}).Refused, nil
 }
 
-// singleReplicas returns the workloads of a policy that may be moved though they have one
-// replica, as package disruption names them.
-func singleReplicas(policy *remediations.Policy) sets.Set[string] {
-	allowed := sets.New[string]()
-	for _, w := range policy.Spec.SingleReplicas {
-		allowed.Insert(fmt.Sprintf("%s %s/%s", w.Kind, w.Namespace, w.Name))
-	}
-	return allowed
-}
-
 // gather reads what the rules depend on.
 func (d *DisruptionRules) gather(ctx context.Context, namespace string) (*disruption.Input, error) {
-	var (
-		pods    corev1.PodList
-		budgets policyv1.PodDisruptionBudgetList
-		jobs    batchv1.JobList
-		scalers autoscalingv2.HorizontalPodAutoscalerList
-	)
-	for what, list := range map[string]client.ObjectList{
-		"pods": &pods, "PodDisruptionBudgets": &budgets, "Jobs": &jobs, "HorizontalPodAutoscalers": &scalers,
-	} {
-		if err := d.API.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			return nil, fmt.Errorf("listing %s: %w", what, err)
-		}
+	var pods corev1.PodList
+	if err := d.API.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
 	}
-	vertical, err := d.verticalPodAutoscalers(ctx, namespace)
-	return &disruption.Input{
-		Pods: pods.Items, Budgets: budgets.Items, Jobs: jobs.Items, HorizontalPodAutoscalers: scalers.Items, VerticalPodAutoscalers: vertical,
-	}, err
-}
-
-// verticalPodAutoscalers reads them where the cluster has their kind.
-func (d *DisruptionRules) verticalPodAutoscalers(ctx context.Context, namespace string) ([]disruption.VerticalPodAutoscaler, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(disruption.VerticalPodAutoscalerVersion.WithKind("VerticalPodAutoscalerList"))
-	err := d.API.List(ctx, list, client.InNamespace(namespace))
-	switch {
-	case meta.IsNoMatchError(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("listing VerticalPodAutoscalers: %w", err)
+	in, err := (&scheduling.Lister{Reader: d.API}).Disruption(ctx, client.InNamespace(namespace))
+	if err != nil {
+		return nil, err
 	}
-	var all []disruption.VerticalPodAutoscaler
-	for i := range list.Items {
-		v, err := disruption.ReadVerticalPodAutoscaler(&list.Items[i])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, *v)
-	}
-	return all, nil
+	in.Pods = pods.Items
+	return in, nil
 }

@@ -26,8 +26,8 @@ type resizable struct {
 	when  time.Time
 }
 
-// newResizable returns a function that asks an API server whether pods can be resized.
-func newResizable(config *rest.Config, c *http.Client, clock clock.PassiveClock) (func(context.Context) (bool, error), error) {
+// NewResizable returns a function that asks an API server whether pods can be resized, until it says that they can.
+func NewResizable(config *rest.Config, c *http.Client, clock clock.PassiveClock) (func(context.Context) (bool, error), error) {
 	asks, err := discovery.NewDiscoveryClientForConfigAndClient(config, c)
 	if err != nil {
 		return nil, err

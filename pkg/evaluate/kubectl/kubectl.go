@@ -75,6 +75,12 @@ func Evict(pod *corev1.Pod) string {
 	return fmt.Sprintf("printf %%s %s | kubectl create --raw %s -f -", quoted(encoded(eviction)), path)
 }
 
+// Cordon returns the command after which schedulers put no pod on a node.
+func Cordon(node string) string { return "kubectl cordon " + quoted("node/"+node) }
+
+// Uncordon returns the command that takes back [Cordon].
+func Uncordon(node string) string { return "kubectl uncordon " + quoted("node/"+node) }
+
 // templates are the kinds of workloads whose pods follow a template that may change, and where that has the spec of a pod.
 var templates = map[string]struct {
 	version string

@@ -46,6 +46,9 @@ func TestTheCommandsOfChanges(t *testing.T) {
 	if diff := cmp.Diff(evict, kubectl.Evict(web)); diff != "" {
 		t.Errorf("evict (-want +got):\n%s", diff)
 	}
+	if got := kubectl.Cordon("worker-1") + "; " + kubectl.Uncordon("worker-1"); got != "kubectl cordon node/worker-1; kubectl uncordon node/worker-1" {
+		t.Errorf("cordon: %s", got)
+	}
 }
 
 func TestThePatchOfATemplate(t *testing.T) {
@@ -113,6 +116,9 @@ func TestNothingThatComesFromObjectsIsRun(t *testing.T) {
 		got = strings.Split(run(t, kubectl.Evict(p)), "\x01")
 		if len(got) != 6 || strings.Count(got[2], "/") != 7 || strings.ContainsAny(got[2], "?# \n") {
 			t.Fatalf("the eviction: %q", got)
+		}
+		if got := run(t, kubectl.Cordon(p.Name)); got != "cordon\x01node/"+p.Name+"\x01" {
+			t.Fatalf("cordon: %q", got)
 		}
 		var eviction corev1.Pod
 		if err := json.Unmarshal([]byte(got[5]), &eviction); err != nil || eviction.Name != p.Name || eviction.Namespace != p.Namespace {

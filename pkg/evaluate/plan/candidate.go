@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
@@ -222,10 +223,27 @@ func (c *candidate) effects() (all []Effect) {
 	return all
 }
 
+// single returns the changes that this one stands for, or itself.
+func (c *candidate) single() []*candidate {
+	if len(c.steps) > 0 {
+		return c.steps
+	}
+	return []*candidate{c}
+}
+
+// objects returns the pod of a single change on a node before it and after it.
+func (c *candidate) objects() (from, to *corev1.Pod) {
+	before, after := c.before[0], c.after[0]
+	return before.object(before.index(c.who)), after.object(after.index(c.who))
+}
+
 // apply makes the change.
 func (s *state) apply(c *candidate) {
 	for _, h := range c.after {
 		s.nodes[h.node.Name] = h
+	}
+	if s.admission != nil && c.change.Action != MovePod {
+		s.admission = s.admission.With(c.objects())
 	}
 	if s.feasibility != nil {
 		last := c.after[len(c.after)-1]

@@ -24,5 +24,10 @@
 // With n nodes that have an excess and c changes, that takes O((n + c)·k) solutions of a node, for the k changes that are tried for a
 // node, and exchanges as many again for each change as long as they are few.
 //
+// # Empty nodes
+//
+// [Consolidate] answers another question by the same means: which nodes can be emptied with no pod dilated above a bound, and by which
+// moves. The type packing says how they are found.
+//
 // The package has no access to a cluster or a clock.
 package plan

@@ -23,8 +23,12 @@ type Options struct {
 	Allow []Action
 	// Feasibility says where pods may run, nil for nowhere else than now.
 	Feasibility node.Feasibility
+	// Admission says which changes of requests and limits the API server would refuse, nil for none. They are not proposed.
+	Admission node.Admission
 	// Permits reports whether a change of a kind may be made of a pod; nil where every one may.
 	Permits func(*corev1.Pod, Action) bool
+	// Empties reports whether [Consolidate] may empty a node; nil where it may any.
+	Empties func(node string) bool
 	// Alone leaves out changes that win only together with others, as where each is carried out, and judged, by itself.
 	Alone bool
 	// First are changes that were proposed before. As far as they still can be made and win, the plan begins with them, so that it stays

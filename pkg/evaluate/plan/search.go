@@ -52,7 +52,7 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 	options := *o
 	options.Above = cmp.Or(o.Above, observed.DefaultAbove)
 	s := &search{
-		Options: &options, state: &state{map[string]*host{}, o.Feasibility}, banned: map[key]bool{}, unknown: map[*subject]string{},
+		Options: &options, state: &state{map[string]*host{}, o.Feasibility, o.Admission}, banned: map[key]bool{}, unknown: map[*subject]string{},
 		best: map[string]*candidate{}, stale: map[string]bool{}, estimated: map[string]*host{},
 	}
 	for _, n := range c.Nodes {
@@ -203,6 +203,10 @@ func (s *search) greedy() {
 		if c.rough && (c.solve() != nil || !c.wins()) { // the estimate was wrong
 			s.banned[c.change.key()] = true
 			delete(s.best, c.before[0].node.Name)
+			continue
+		}
+		if !s.state.admits(c) { // since an earlier step, which took the rest of a quota
+			maps.DeleteFunc(s.best, func(_ string, best *candidate) bool { return best == c })
 			continue
 		}
 		s.take(c)
@@ -401,7 +405,7 @@ func (s *search) add(all []*candidate, h *host, i int, some ...*candidate) []*ca
 		return all
 	}
 	for _, c := range some {
-		if c == nil || !s.permits(h.object(i), c.change.Action) {
+		if c == nil || !s.permits(h.object(i), c.change.Action) || !s.state.admits(c) {
 			continue
 		}
 		if s.Rules != nil {

@@ -19,10 +19,11 @@ import (
 type state struct {
 	nodes       map[string]*host
 	feasibility node.Feasibility
+	admission   node.Admission
 }
 
 // clone returns a state that may be changed without this one.
-func (s *state) clone() *state { return &state{maps.Clone(s.nodes), s.feasibility} }
+func (s *state) clone() *state { return &state{maps.Clone(s.nodes), s.feasibility, s.admission} }
 
 // excess returns that of all pods.
 func (s *state) excess() float64 {
@@ -42,14 +43,33 @@ func (s *state) sum(of func(*host) float64) float64 {
 	return sum
 }
 
-// fits reports whether the scheduler lets a pod move as a change has it.
+// fits reports whether a change can be made: the scheduler lets the pod move, or the API server admits what it requests and may use.
 func (s *state) fits(c *candidate) bool {
 	if c.change.Action != MovePod {
-		return true
+		return s.admits(c)
 	}
 	from := c.before[0]
 	fit := s.feasibility.Of(from.object(from.index(c.who)))(c.change.To)
 	return fit.Refused == "" && fit.Unknown == ""
+}
+
+// admits reports whether the API server admits what pods request and may use once a change is made, or each of those that it stands for.
+func (s *state) admits(c *candidate) bool {
+	if s.admission == nil {
+		return true
+	}
+	next := s.admission
+	for _, step := range c.single() {
+		if step.change.Action == MovePod {
+			continue
+		}
+		from, to := step.objects()
+		if next.Refuses(from, to) != "" {
+			return false
+		}
+		next = next.With(from, to)
+	}
+	return true
 }
 
 // host is a node after some changes. It does not change once it is solved.

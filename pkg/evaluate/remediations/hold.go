@@ -66,8 +66,8 @@ func (u *usage) add(p *Policy, r, other *v1alpha1.Remediation, now time.Time) {
 	if sameWorkload(r, other) {
 		u.workload++
 	}
-	theirs := nodes(other)
-	for _, node := range nodes(r) {
+	theirs := Nodes(other)
+	for _, node := range Nodes(r) {
 		if slices.Contains(theirs, node) {
 			if u.node == nil {
 				u.node = map[string]int{}

@@ -2,10 +2,12 @@ package remediations
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -93,6 +95,15 @@ func (p *Policy) Changes() bool {
 // Allows reports whether a policy allows an action.
 func (p *Policy) Allows(action string) bool {
 	return len(p.Spec.Allow) == 0 || slices.Contains(p.Spec.Allow, action)
+}
+
+// SingleReplicas returns the workloads whose pods a policy lets be moved though fewer than two are ready, as package workloads writes them.
+func SingleReplicas(p *Policy) sets.Set[string] {
+	allowed := sets.New[string]()
+	for _, w := range p.Spec.SingleReplicas {
+		allowed.Insert(fmt.Sprintf("%s %s/%s", w.Kind, w.Namespace, w.Name))
+	}
+	return allowed
 }
 
 // Responsible returns the policy that a pod belongs to, of those of [CompileAll], or nil.

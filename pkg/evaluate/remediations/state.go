@@ -58,8 +58,8 @@ func Describe(c *v1alpha1.RemediationChange) string {
 
 func amounts(c *v1alpha1.CPUChange) string { return fmt.Sprintf("%s → %s", c.From, c.To) }
 
-// nodes returns the nodes that a change involves.
-func nodes(r *v1alpha1.Remediation) []string {
+// Nodes returns the nodes that a change involves: that of the pod, and those that it is moved to, as predicted and in fact.
+func Nodes(r *v1alpha1.Remediation) []string {
 	all := []string{r.Spec.Pod.Node}
 	if r.Spec.Change.ToNode != "" {
 		all = append(all, r.Spec.Change.ToNode)

@@ -1,8 +1,10 @@
 package collected
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -18,6 +20,8 @@ type row struct {
 	// pressure is one second more than the known value, and 0 where none is known.
 	pressure     float64
 	slowedBefore bool
+	// containers are those that have a CPU limit, of a pod that was throttled.
+	containers []container
 }
 
 // Rows are kept as whole numbers of these parts of a second or of one. Most are small, or 0, and take a byte or two.
@@ -65,6 +69,10 @@ func (r *row) pack(to []byte) []byte {
 	for _, f := range r.fields() {
 		to = binary.AppendUvarint(to, uint64(math.Round(min(*f.value, most)*f.parts)))
 	}
+	to = append(to, byte(len(r.containers)))
+	for i := range r.containers {
+		to = r.containers[i].pack(to)
+	}
 	return to
 }
 
@@ -81,20 +89,30 @@ func unpack(packed []byte) (rows []row) {
 		for _, f := range r.fields() {
 			*f.value = float64(next()) / f.parts
 		}
+		n := packed[0]
+		packed = packed[1:]
+		for range n {
+			var c container
+			c, packed = unpackContainer(packed)
+			r.containers = append(r.containers, c)
+		}
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-// newRow returns the row of a pod whose identity has a number.
-func newRow(number uint64, p *usage.Pod) row {
+// newRow returns the row of a pod with an identity.
+func newRow(pod *identity, p *usage.Pod) row {
 	r := row{
-		pod: number, seconds: p.Seconds, run: p.Run, unseen: p.Unseen, wait: p.Wait, throttled: p.Throttled, blocked: p.Blocked,
+		pod: pod.number, seconds: p.Seconds, run: p.Run, unseen: p.Unseen, wait: p.Wait, throttled: p.Throttled, blocked: p.Blocked,
 		threads: p.Threads, dilation: p.Dilation, cpuLoading: p.CPULoading, diskLoading: p.DiskLoading, burst: p.BurstSeconds, slowed: p.SlowedSeconds,
 		tasks: float64(p.Tasks), slowedBefore: p.SlowedBefore,
 	}
 	if p.PressureSeconds != nil {
 		r.pressure = 1 + *p.PressureSeconds
+	}
+	if pod.throttled {
+		r.containers = limited(p)
 	}
 	return r
 }
@@ -111,18 +129,17 @@ func (r *row) usageOf(pod *identity) usage.Pod {
 	if r.pressure >= 1 {
 		p.PressureSeconds = new(r.pressure - 1)
 	}
+	for i := range r.containers {
+		p.Containers = append(p.Containers, r.containers[i].usageOf())
+	}
+	slices.SortFunc(p.Containers, func(a, b usage.Container) int { return cmp.Compare(a.ID, b.ID) })
 	return p
 }
 
 // add adds the usage of the pod in the interval that follows. The weight of a mean of times without waiting is the time
 // without waiting.
 func (r *row) add(next *row) {
-	mean := func(a, wa, b, wb float64) float64 {
-		if wa+wb <= 0 {
-			return max(a, b)
-		}
-		return (a*wa + b*wb) / (wa + wb)
-	}
+	r.containers = together(r.containers, next.containers)
 	mine, its := r.seconds/max(1, r.dilation), next.seconds/max(1, next.dilation) // without waiting
 	r.cpuLoading = mean(r.cpuLoading, mine, next.cpuLoading, its)
 	r.diskLoading = mean(r.diskLoading, mine, next.diskLoading, its)
@@ -148,4 +165,12 @@ func (r *row) add(next *row) {
 	} else {
 		r.pressure = 0
 	}
+}
+
+// mean returns that of two values with weights, the larger one where these are 0.
+func mean(a, wa, b, wb float64) float64 {
+	if wa+wb <= 0 {
+		return max(a, b)
+	}
+	return (a*wa + b*wb) / (wa + wb)
 }

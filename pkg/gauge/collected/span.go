@@ -25,6 +25,8 @@ type identity struct {
 	number               uint64 // unlike that of any other pod of the node
 	last                 uint64 // the number of the last interval that has it
 	uid, namespace, name string
+	// throttled reports whether a limit has held the pod back since it was seen first: from then on its containers are kept.
+	throttled bool
 }
 
 // newSpan returns the span of the next interval.
@@ -37,7 +39,7 @@ func (n *node) newSpan(v *usage.Interval) span {
 	}
 	rows := make([]row, 0, len(v.Pods))
 	for i := range v.Pods {
-		rows = append(rows, newRow(n.identify(&v.Pods[i]).number, &v.Pods[i]))
+		rows = append(rows, newRow(n.identify(&v.Pods[i]), &v.Pods[i]))
 	}
 	s.pack(rows)
 	return s
@@ -60,6 +62,7 @@ func (n *node) identify(p *usage.Pod) *identity {
 		n.pods[p.UID] = pod
 	}
 	pod.last = n.added
+	pod.throttled = pod.throttled || p.Throttled > 0
 	if p.Name != "" {
 		pod.namespace, pod.name = p.Namespace, p.Name
 	}

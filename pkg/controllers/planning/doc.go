@@ -1,0 +1,13 @@
+// Package planning proposes changes that win dilation for the pods of a cluster together, and says what changes have won that were made.
+//
+// The [Proposer] makes a joint plan every minute, of what gauges observed and of the pods that RemediationPolicies let be changed, and a
+// Remediation of each step; it withdraws those that are no longer part of the plan and not started. The controller of package remediation
+// carries them out, and asks the [Judge]. Neither changes a pod.
+//
+// Nothing is remembered: what was proposed is in the API, under names that follow from the changes, and what was observed in the history
+// that the manager collects from the gauges, for an hour. After a restart the nodes are observed for a minute before anything is proposed
+// for them, and what was observed before a change is gone: such a change ends unproven.
+//
+// Pods and nodes are read page by page past the manager's cache, which has only their metadata, and without what neither the scheduler's
+// filters nor the model look at.
+package planning
