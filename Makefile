@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran, hack/kueue and the others in
+# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran, hack/descheduler, hack/kueue and the others in
 # hack/cluster/binaries only pin versions.
 MODULES := . hack/cluster hack/cluster/binaries/coredns hack/experiments hack/oldest hack/release
 
@@ -424,6 +424,10 @@ test-lab: lab-packages ## Run the tests of the kernel lab, with kernels
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')
 	go run ./hack/compare --trimaran $(TOOLS)/trimaran $(ARGS)
 
+.PHONY: rebalance
+rebalance: $(TOOLS)/descheduler ## Compare Loadline's plan with the descheduler over a day that is made up; takes an hour or two (ARGS='--nodes 50 --seeds 1')
+	go run ./hack/rebalance --descheduler $(TOOLS)/descheduler $(ARGS)
+
 .PHONY: savings-map
 savings-map: ## Find out where Loadline saves how much, by simulation, for kubectl loadline status and docs/comparison.md (ARGS='--pods 1200')
 	go run ./hack/savingsmap $(ARGS)
@@ -505,6 +509,11 @@ $(TOOLS)/prometheus $(TOOLS)/promtool: hack/prometheus/go.mod hack/prometheus/go
 $(TOOLS)/trimaran: hack/trimaran/go.mod hack/trimaran/go.sum
 	@echo "build Trimaran's scheduler (the first time takes some minutes)"
 	@cd hack/trimaran && CGO_ENABLED=0 go build -o $@ sigs.k8s.io/scheduler-plugins/cmd/scheduler
+	@touch $@
+
+$(TOOLS)/descheduler: hack/descheduler/go.mod hack/descheduler/go.sum
+	@echo "build the descheduler (the first time takes some minutes)"
+	@cd hack/descheduler && CGO_ENABLED=0 go build -o $@ sigs.k8s.io/descheduler/cmd/descheduler
 	@touch $@
 
 $(TOOLS)/kueue: hack/kueue/go.mod hack/kueue/go.sum

@@ -110,8 +110,8 @@ func IntervalOf(values []float64) Interval {
 	return Interval{mean, t * deviation / math.Sqrt(n)}
 }
 
-// with writes an interval.
-func (i Interval) with(decimals int, unit string) string {
+// Text writes an interval with a number of decimals and a unit.
+func (i Interval) Text(decimals int, unit string) string {
 	if i.Half == 0 {
 		return text.Decimal(i.Mean, decimals) + unit
 	}
@@ -136,9 +136,9 @@ func WriteTable(w io.Writer, rows []Row) error {
 func (j *Judgement) cells(beside bool) []string {
 	saved := text.Absent
 	if beside {
-		saved = Interval{100 * j.Saved.Mean, 100 * j.Saved.Half}.with(0, "%")
+		saved = Interval{100 * j.Saved.Mean, 100 * j.Saved.Half}.Text(0, "%")
 	}
-	return []string{j.Mean.with(3, "×"), j.P95.with(2, "×"), j.Worst.with(2, "×"), j.Violations.with(1, ""), saved}
+	return []string{j.Mean.Text(3, "×"), j.P95.Text(2, "×"), j.Worst.Text(2, "×"), j.Violations.Text(1, ""), saved}
 }
 
 // Chart returns the dilations of pods under each scheduler as a chart.

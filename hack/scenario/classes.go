@@ -85,12 +85,12 @@ func (r Range) logUniform(draw *rand.Rand) float64 {
 // whole returns a whole number of the range, each as likely as any other.
 func (r Range) whole(draw *rand.Rand) int { return int(r.From) + draw.IntN(int(r.To-r.From)+1) }
 
-// application draws an application of the class.
-func (c *Class) application(name string, draw *rand.Rand) *Application {
+// application draws an application of the class, whose pods use so many times more of what they request than those of the class do.
+func (c *Class) application(name string, use float64, draw *rand.Rand) *Application {
 	threads := c.Threads[draw.IntN(len(c.Threads))]
 	a := &Application{Name: name, Class: c, Vector: c.loadings(draw)}
 	a.setThreads(threads)
-	a.MilliCPU = customary(a.Vector[CPU].Loading * float64(threads) / c.used(draw))
+	a.MilliCPU = customary(a.Vector[CPU].Loading * float64(threads) / (use * c.used(draw)))
 	// 2.5 GiB per core requested, of the 4 that nodes have.
 	const median, sigma, least = 2.5 * 1024 / 1000, 0.5, 128
 	a.MiB = max(least, int64(float64(a.MilliCPU)*median*math.Exp(sigma*draw.NormFloat64())))

@@ -42,6 +42,9 @@ type Options struct {
 	Steps int
 	// ProfileError is how far profiles are off: each loading by a factor that is log-normal with this σ, from 0 to 1.
 	ProfileError float64
+	// Use multiplies what pods use of the CPU over what they request, on average: above 1 they request less, and more of them fit. 0 means 1;
+	// else it is from 0.25 to 4. It has no effect with a trace.
+	Use float64 `json:",omitempty"`
 	// Trace has the nodes of a real cluster, what its pods request and how long they stay; nil makes all of it up.
 	Trace *Trace `json:"-"`
 }
@@ -57,6 +60,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("steps: %d is negative", o.Steps)
 	case !(o.ProfileError >= 0 && o.ProfileError <= 1):
 		return fmt.Errorf("profileError: %v is not from 0 to 1", o.ProfileError)
+	case o.Use != 0 && !(o.Use >= 0.25 && o.Use <= 4):
+		return fmt.Errorf("use: %v is neither 0 nor from 0.25 to 4", o.Use)
 	default:
 		return nil
 	}
@@ -184,7 +189,7 @@ func (madeUp) addNodes(s *Scenario) {
 func (madeUp) addApplications(s *Scenario, draw *rand.Rand) {
 	for _, c := range classes {
 		for i := range max(2, int(math.Round(c.Share*float64(s.Options.Nodes)))) {
-			s.Applications = append(s.Applications, c.application(fmt.Sprintf("%s-%03d", c.Name, i), draw))
+			s.Applications = append(s.Applications, c.application(fmt.Sprintf("%s-%03d", c.Name, i), cmp.Or(s.Use, 1), draw))
 		}
 	}
 }

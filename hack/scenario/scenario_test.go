@@ -142,6 +142,31 @@ func TestRequestsDoNotTellWhatPodsUse(t *testing.T) {
 	}
 }
 
+// Pods of the same applications request less, so that more of them come.
+func TestPodsUseMoreOfWhatTheyRequestWhereTheyAreToldTo(t *testing.T) {
+	t.Parallel()
+	ratio := func(use float64) (ratio float64, pods int) {
+		large := options()
+		large.Nodes, large.Use = 1000, use
+		s := newScenario(t, large)
+		used, requested := 0.0, 0.0
+		for _, i := range s.Present(0) {
+			a := s.Pods[i].Application
+			cpu := a.Vector[scenario.CPU]
+			used += cpu.Loading * float64(cpu.Threads) * 1000
+			requested += float64(a.MilliCPU)
+		}
+		return used / requested, len(s.Present(0))
+	}
+	as, pods := ratio(0)
+	if one, alike := ratio(1); one != as || alike != pods {
+		t.Errorf("1 is not the default: %v, not %v", one, as)
+	}
+	if twice, more := ratio(2); math.Abs(twice/as-2) > 0.2 || more <= pods { // requests are rounded to what people write
+		t.Errorf("%.2f of what is requested is used, by %d pods, where it was %.2f, by %d", twice, more, as, pods)
+	}
+}
+
 func TestProfilesAreValidAndKeepTheirClassesPromises(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, options())
@@ -200,6 +225,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		"steps: -1 ":         func(o *scenario.Options) { o.Steps = -1 },
 		"profileError: NaN ": func(o *scenario.Options) { o.ProfileError = math.NaN() },
 		"profileError: 1.1 ": func(o *scenario.Options) { o.ProfileError = 1.1 },
+		"use: 0.1 ":          func(o *scenario.Options) { o.Use = 0.1 },
 	} {
 		o := options()
 		change(&o)
