@@ -39,8 +39,8 @@ type search struct {
 	// one is made.
 	best  map[string]*candidate
 	stale map[string]bool
-	// estimated are hosts of which it was estimated how their members fare, by what runs there; nil where the model has no answer.
-	estimated map[string]*host
+	// hosts are those that searches share, by what runs there: how their members fare is worked out once.
+	hosts map[string]*host
 
 	// first is the state before any step, and bestFirst what was the best there.
 	first     *state
@@ -53,7 +53,7 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 	options.Above = cmp.Or(o.Above, observed.DefaultAbove)
 	s := &search{
 		Options: &options, state: &state{map[string]*host{}, o.Feasibility, o.Admission}, banned: map[key]bool{}, unknown: map[*subject]string{},
-		best: map[string]*candidate{}, stale: map[string]bool{}, estimated: map[string]*host{},
+		best: map[string]*candidate{}, stale: map[string]bool{}, hosts: map[string]*host{},
 	}
 	for _, n := range c.Nodes {
 		if n.Problem != "" {
@@ -173,12 +173,27 @@ func (s *search) without(step int) *search {
 			continue
 		}
 		again := other.state.again(c)
-		if again == nil || !other.state.fits(again) || again.solve() != nil || !c.enables && !again.wins() {
+		if again == nil || !other.state.fits(again) {
+			return nil
+		}
+		for k, h := range again.after {
+			again.after[k] = other.shared(h)
+		}
+		if again.solve() != nil || !c.enables && !again.wins() {
 			return nil
 		}
 		other.take(again)
 	}
 	return other
+}
+
+// shared returns a host on which the same runs, with the same resources: this one where there is no other.
+func (s *search) shared(h *host) *host {
+	key := h.key()
+	if s.hosts[key] == nil {
+		s.hosts[key] = h
+	}
+	return s.hosts[key]
 }
 
 // setOf returns the first and the last of the steps that help together with one only.

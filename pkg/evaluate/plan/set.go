@@ -199,17 +199,12 @@ func (x *setSearch) targets(st *state, h *host, i int, made []*candidate) (some 
 	return slices.DeleteFunc(some, func(to *host) bool { return x.known(to) == nil })
 }
 
-// known returns a host of which it is estimated how its members fare, each once; nil where the model has no answer.
+// known returns a host of which it is estimated how its members fare; nil where the model has no answer.
 func (x *setSearch) known(h *host) *host {
-	key := h.key()
-	known, is := x.estimated[key]
-	if !is {
-		if known = h; h.estimate() != nil {
-			known = nil
-		}
-		x.estimated[key] = known
+	if h = x.shared(h); h.estimate() != nil {
+		return nil
 	}
-	return known
+	return h
 }
 
 // make makes a set the best one, if it helps and can be made in some order, and reports whether it is.
