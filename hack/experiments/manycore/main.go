@@ -1,4 +1,5 @@
-// Manycore compares mixes of pods that were measured on up to 16 processors with what the model of weights and limits predicts.
+// Manycore compares mixes of pods that were measured, on any number of processors, with what the model of weights and limits
+// predicts.
 //
 //	manycore ../../test/testdata/manycore/pods.csv
 //
