@@ -20,9 +20,11 @@
 // # The search
 //
 // Greedy by the win of each change, and then by exchange: each change in turn is taken out, and the best others are put in its place.
-// Where no single change helps a node, pairs are tried: one change makes room for another, or two pods change places.
+// Where no single change helps a node, sets of two are tried: one change makes room for another, or two pods change places. In a cluster of a
+// few nodes the plan may also begin with the best set of up to three for one of them, found by a search with a bound.
 // With n nodes that have an excess and c changes, that takes O((n + c)·k) solutions of a node, for the k changes that are tried for a
-// node, and exchanges as many again for each change as long as they are few.
+// node, and exchanges as many again for each change as long as they are few. A node is looked at again only when the change that was the
+// best for it may be the best of all.
 //
 // # Empty nodes
 //
