@@ -16,7 +16,7 @@ import (
 // +kubebuilder:printcolumn:name="Change",type=string,JSONPath=`.status.change`
 // +kubebuilder:printcolumn:name="Pod",type=string,JSONPath=`.spec.pod.name`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`
-// +kubebuilder:printcolumn:name="Predicted",type=string,JSONPath=`.status.predictedWin`
+// +kubebuilder:printcolumn:name="Predicted",type=string,JSONPath=`.spec.prediction.win`
 // +kubebuilder:printcolumn:name="Won",type=string,JSONPath=`.status.win`
 // +kubebuilder:printcolumn:name="Node",type=string,priority=1,JSONPath=`.spec.pod.node`
 // +kubebuilder:printcolumn:name="Policy",type=string,priority=1,JSONPath=`.spec.policy`
@@ -291,11 +291,6 @@ type RemediationStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Change string `json:"change,omitempty"`
-
-	// predictedWin is what the change is expected to win with its interval, in words, such as 0.84 (0.60 to 1.00).
-	// +optional
-	// +kubebuilder:validation:MaxLength=128
-	PredictedWin string `json:"predictedWin,omitempty"`
 
 	// startTime is when it was decided that the change is made. Everything that is done to
 	// the pod is done later.

@@ -120,8 +120,6 @@ func (in *input) unchanged() decision {
 	p := decision{status: *in.remediation.Status.DeepCopy(), now: in.now, generation: in.remediation.Generation}
 	p.status.ObservedGeneration = new(in.remediation.Generation)
 	p.status.Change = condition.Message(remediations.Describe(&in.remediation.Spec.Change))
-	predicted := &in.remediation.Spec.Prediction
-	p.status.PredictedWin = win(predicted.Win.AsApproximateFloat64(), predicted.Low.AsApproximateFloat64(), predicted.High.AsApproximateFloat64())
 	return p
 }
 

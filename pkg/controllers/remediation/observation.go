@@ -71,7 +71,7 @@ func (in *input) altered() string {
 func (in *observation) judge(p decision) decision {
 	j := in.judgement
 	p.status.Realized = realized(in.remediation, j)
-	p.status.Win = win(j.Win, j.Low, j.High)
+	p.status.Win = fmt.Sprintf("%.2f (%.2f to %.2f)", j.Win, j.Low, j.High)
 	won := fmt.Sprintf("%s, predicted %.2f", p.status.Win, in.remediation.Spec.Prediction.Win.AsApproximateFloat64())
 	switch {
 	case j.CostsOthers != "":
@@ -104,6 +104,3 @@ func realized(r *v1alpha1.Remediation, j *Judgement) *v1alpha1.RealizedWin {
 	}
 	return won
 }
-
-// win writes a win with its interval.
-func win(value, low, high float64) string { return fmt.Sprintf("%.2f (%.2f to %.2f)", value, low, high) }
