@@ -130,6 +130,7 @@ func (k *remedy) once(t *testing.T, policy *v1alpha1.RemediationPolicy, round in
 	r := awaitComplete(t, namespace, policy.Name)
 	complete := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionComplete)
 	t.Logf("%s: %s: %s: %s", r.Name, r.Status.Change, complete.Reason, complete.Message)
+	t.Logf("dilations were predicted to be %s; they are %s", predictions(r), dilations(t, namespace))
 	if !slices.Contains(k.allow, r.Spec.Change.Action) {
 		t.Errorf("the change is %s, and the policy allows %v", r.Spec.Change.Action, k.allow)
 	}
@@ -149,6 +150,27 @@ func (k *remedy) once(t *testing.T, policy *v1alpha1.RemediationPolicy, round in
 		}
 	}
 	return &w
+}
+
+// predictions writes of which pods a change was predicted to change the dilations.
+func predictions(r *v1alpha1.Remediation) string {
+	var all []string
+	for _, p := range r.Spec.Prediction.Pods {
+		all = append(all, fmt.Sprintf("%s %.2f → %.2f", p.Name, p.Now.AsApproximateFloat64(), p.Then.AsApproximateFloat64()))
+	}
+	return strings.Join(all, ", ")
+}
+
+// dilations writes those of the pods of a namespace in the last minute.
+func dilations(t *testing.T, namespace string) string {
+	t.Helper()
+	var all []string
+	for _, p := range live.Who(t, namespace).Pods {
+		if name, is := strings.CutPrefix(p.Pod, namespace+"/"); is {
+			all = append(all, fmt.Sprintf("%s %.2f ± %.2f", name, p.Dilation, p.DilationError))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // awaitComplete waits until a change of the policy in a namespace is complete, and returns it: of several the first that was started.
@@ -290,10 +312,12 @@ func onOneOf(nodes []string) *corev1.Affinity {
 	return affinity
 }
 
-// loadPod returns a pod that computes and idles in turn without end.
+// loadPod returns a pod that computes and idles in turn for longer than a round of the test.
 func loadPod(namespace, name, node string, speed float64, busy, idle time.Duration, more ...string) *corev1.Pod {
+	const alone = 55 * time.Minute
 	args := append([]string{
-		"load", "--demand", "cpu=" + busy.String(), "--idle", idle.String(), "--rounds", "1000000", "--units-per-second", fmt.Sprintf("cpu=%g", speed),
+		"load", "--demand", "cpu=" + busy.String(), "--idle", idle.String(), "--rounds", strconv.Itoa(int(alone / (busy + idle))),
+		"--units-per-second", fmt.Sprintf("cpu=%g", speed),
 	}, more...)
 	return cluster.ProbePod(namespace, name, node, args...)
 }
