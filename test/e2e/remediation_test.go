@@ -130,7 +130,7 @@ func (k *remedy) once(t *testing.T, policy *v1alpha1.RemediationPolicy, round in
 	r := awaitComplete(t, namespace, policy.Name)
 	complete := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionComplete)
 	t.Logf("%s: %s: %s: %s", r.Name, r.Status.Change, complete.Reason, complete.Message)
-	t.Logf("dilations were predicted to be %s; they are %s", predictions(r), dilations(t, namespace))
+	t.Logf("dilations were predicted to be %s; in the last minute that was collected, which may begin before the change, they are %s", predictions(r), dilations(t, namespace))
 	if !slices.Contains(k.allow, r.Spec.Change.Action) {
 		t.Errorf("the change is %s, and the policy allows %v", r.Spec.Change.Action, k.allow)
 	}
@@ -161,7 +161,7 @@ func predictions(r *v1alpha1.Remediation) string {
 	return strings.Join(all, ", ")
 }
 
-// dilations writes those of the pods of a namespace in the last minute.
+// dilations writes those of the pods of a namespace in the last minute that was collected.
 func dilations(t *testing.T, namespace string) string {
 	t.Helper()
 	var all []string
