@@ -215,9 +215,11 @@ kind-node-image: kind-node-packages $(TOOLS)/cluster ## Make an image of kind's 
 APPLY = base=default; \
 	$(KUBECTL) get --raw /apis/admissionregistration.k8s.io/v1 | grep mutatingadmissionpolicies >/dev/null || base=without-pools; \
 	$(KUBECTL) apply --server-side -k "$(CURDIR)/config/$$base"; \
-	$(KUBECTL) --namespace loadline-system patch deployment loadline-manager --type json --patch "$(FITTING_REPLAYS)"
-# A worker of one core has room for such runs of replays beside its gauge.
-FITTING_REPLAYS = [{op: add, path: /spec/template/spec/containers/0/args/-, value: --replay-cpu=900m}]
+	$(KUBECTL) apply --server-side -f "$(CURDIR)/config/remediation/remediator.yaml" -f "$(CURDIR)/config/remediation/binding.yaml"; \
+	$(KUBECTL) --namespace loadline-system patch deployment loadline-manager --type json --patch "$(MANAGER_FOR_TESTS)"
+# What config/remediation adds; and a worker of one core has room for such runs of replays beside its gauge.
+MANAGER_FOR_TESTS = [{op: add, path: /spec/template/spec/containers/0/args/-, value: --remediation}, \
+	{op: add, path: /spec/template/spec/containers/0/args/-, value: --replay-cpu=900m}]
 E2E = go test -tags e2e -count 1 -timeout 90m -parallel 8 -v ./test/e2e $(ARGS)
 HELM_TESTS = go test -tags e2e -count 1 -timeout 60m -v ./test/install '-helm=$(TOOLS)/helm'
 INSTALL = $(HELM_TESTS) '-kubectl=$(TOOLS)/cluster kubectl'

@@ -16,7 +16,7 @@ import (
 // +kubebuilder:printcolumn:name="Change",type=string,JSONPath=`.status.change`
 // +kubebuilder:printcolumn:name="Pod",type=string,JSONPath=`.spec.pod.name`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`
-// +kubebuilder:printcolumn:name="Predicted",type=string,JSONPath=`.spec.prediction.win`
+// +kubebuilder:printcolumn:name="Predicted",type=string,JSONPath=`.status.predicted`
 // +kubebuilder:printcolumn:name="Won",type=string,JSONPath=`.status.win`
 // +kubebuilder:printcolumn:name="Node",type=string,priority=1,JSONPath=`.spec.pod.node`
 // +kubebuilder:printcolumn:name="Policy",type=string,priority=1,JSONPath=`.spec.policy`
@@ -317,6 +317,12 @@ type RemediationStatus struct {
 	// replacement is the pod that was made in place of one that was moved.
 	// +optional
 	Replacement *RemediationPod `json:"replacement,omitempty"`
+
+	// predicted is what the change is predicted to win with its interval, in words, such as
+	// 0.80 (0.50 to 1.10).
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Predicted string `json:"predicted,omitempty"`
 
 	// win is what the change has won with its interval, in words, such as 0.84 (0.60 to 1.00).
 	// +optional

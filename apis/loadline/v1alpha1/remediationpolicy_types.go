@@ -22,8 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Succeeded",type=integer,JSONPath=`.status.succeeded`
 // +kubebuilder:printcolumn:name="Rolled back",type=integer,JSONPath=`.status.rolledBack`
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failed`
-// +kubebuilder:printcolumn:name="Predicted",type=string,JSONPath=`.status.predictedWin`
-// +kubebuilder:printcolumn:name="Won",type=string,JSONPath=`.status.realizedWin`
+// +kubebuilder:printcolumn:name="Won",type=string,JSONPath=`.status.win`
 // +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
@@ -292,6 +291,12 @@ type RemediationPolicyStatus struct {
 	// realizedWin is by how much they did.
 	// +optional
 	RealizedWin *resource.Quantity `json:"realizedWin,omitempty"`
+
+	// win is what the judged changes won of what was predicted, in words, such as
+	// 2.10 of 2.40.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Win string `json:"win,omitempty"`
 }
 
 // RemediationPolicyList is a list of policies.

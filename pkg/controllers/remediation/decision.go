@@ -120,6 +120,9 @@ func (in *input) unchanged() decision {
 	p := decision{status: *in.remediation.Status.DeepCopy(), now: in.now, generation: in.remediation.Generation}
 	p.status.ObservedGeneration = new(in.remediation.Generation)
 	p.status.Change = condition.Message(remediations.Describe(&in.remediation.Spec.Change))
+	if w := &in.remediation.Spec.Prediction; w.Win != nil && w.Low != nil && w.High != nil {
+		p.status.Predicted = inWords(w.Win.AsApproximateFloat64(), w.Low.AsApproximateFloat64(), w.High.AsApproximateFloat64())
+	}
 	return p
 }
 

@@ -71,8 +71,8 @@ func first(n int, err error) func(int) error {
 func TestWhatAChangeHasWonIsSaidInAWord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, automatic(), cart(), raise())
-	if r := w.run(t); r.Status.Win != "0.50 (0.40 to 0.60)" || r.Status.Realized.Win.String() != "500m" {
-		t.Errorf("won %q, or %+v", r.Status.Win, r.Status.Realized)
+	if r := w.run(t); r.Status.Predicted != "0.50 (0.40 to 0.60)" || r.Status.Win != "0.50 (0.40 to 0.60)" || r.Status.Realized.Win.String() != "500m" {
+		t.Errorf("predicted is %q, won %q, or %+v", r.Status.Predicted, r.Status.Win, r.Status.Realized)
 	}
 }
 

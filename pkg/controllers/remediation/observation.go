@@ -71,7 +71,7 @@ func (in *input) altered() string {
 func (in *observation) judge(p decision) decision {
 	j := in.judgement
 	p.status.Realized = realized(in.remediation, j)
-	p.status.Win = fmt.Sprintf("%.2f (%.2f to %.2f)", j.Win, j.Low, j.High)
+	p.status.Win = inWords(j.Win, j.Low, j.High)
 	won := fmt.Sprintf("%s, predicted %.2f", p.status.Win, in.remediation.Spec.Prediction.Win.AsApproximateFloat64())
 	switch {
 	case j.CostsOthers != "":
@@ -94,6 +94,11 @@ func (in *observation) lose(p decision, reason, message string) decision {
 		return p.end(v1alpha1.ReasonFailed, message+"; a move cannot be undone")
 	}
 	return p.rollBack(message)
+}
+
+// inWords writes a win with its interval.
+func inWords(win, low, high float64) string {
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", win, low, high)
 }
 
 // realized returns what a change has won, as the API has it.

@@ -74,6 +74,7 @@ func count(status *v1alpha1.RemediationPolicyStatus, policy string, all []v1alph
 	}
 	status.Proposed, status.Running, status.Succeeded, status.RolledBack, status.Failed = &proposed, &running, &succeeded, &rolledBack, &failed
 	status.PredictedWin, status.RealizedWin = Quantity(predicted), Quantity(realized)
+	status.Win = fmt.Sprintf("%.2f of %.2f", realized, predicted)
 }
 
 // Quantity returns a number of dilations as the API has it, in hundredths.

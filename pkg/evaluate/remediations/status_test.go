@@ -58,6 +58,9 @@ func TestAPolicyCountsItsChangesAndWhatTheyWon(t *testing.T) {
 	if want := "1 1 2 1 1 1500m 1200m"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	if want := "1.20 of 1.50"; status.Win != want {
+		t.Errorf("the win is %q, want %q", status.Win, want)
+	}
 }
 
 func TestAPolicyThatWinsTooLittlePausesUntilItIsChanged(t *testing.T) {
