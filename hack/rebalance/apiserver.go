@@ -34,7 +34,7 @@ type apiServer struct {
 	listener net.Listener
 }
 
-// startAPIServer starts the API server of a cluster whose pods keep so many processors busy. The caller ends it with close.
+// startAPIServer starts the API server of a cluster given how many processors its pods keep busy. The caller ends it with close.
 func startAPIServer(ctx context.Context, c *cluster, use map[int]float64) (*apiServer, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")

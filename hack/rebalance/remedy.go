@@ -31,7 +31,7 @@ type nothing struct{}
 
 func (nothing) act(context.Context, *cluster, *sights, *rand.Rand) (acts, error) { return acts{}, nil }
 
-// loadline is the plan of Loadline, at most so many changes of some kinds an hour; 0 is as many as help. Pods that move go where the plan
+// loadline is the plan of Loadline, with a limit of changes of some kinds in an hour; 0 is as many as help. Pods that move go where the plan
 // says.
 type loadline struct {
 	budget int

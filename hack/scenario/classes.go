@@ -85,7 +85,7 @@ func (r Range) logUniform(draw *rand.Rand) float64 {
 // whole returns a whole number of the range, each as likely as any other.
 func (r Range) whole(draw *rand.Rand) int { return int(r.From) + draw.IntN(int(r.To-r.From)+1) }
 
-// application draws an application of the class, whose pods use so many times more of what they request than those of the class do.
+// application draws an application of the class, given how many times more of what they request its pods use than those of the class do.
 func (c *Class) application(name string, use float64, draw *rand.Rand) *Application {
 	threads := c.Threads[draw.IntN(len(c.Threads))]
 	a := &Application{Name: name, Class: c, Vector: c.loadings(draw)}
