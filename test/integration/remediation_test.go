@@ -88,9 +88,10 @@ func TestTheManagerResizesAndMovesPods(t *testing.T) { //nolint:tparallel // wha
 const remediator = "system:serviceaccount:default:loadline-manager"
 
 // unusedHere are the rights that the test has no use for: the test proposes the changes itself,
-// without pods that have volumes, keeps all, and has no VerticalPodAutoscalers.
+// without a plan and pods that have volumes, keeps all, and has no VerticalPodAutoscalers.
 var unusedHere = []string{
 	"create remediations.loadline.dev", "delete remediations.loadline.dev", "list verticalpodautoscalers.autoscaling.k8s.io",
+	"list limitranges", "list resourcequotas",
 	"list persistentvolumeclaims", "list persistentvolumes", "list csidrivers.storage.k8s.io", "list csinodes.storage.k8s.io",
 	"list csistoragecapacities.storage.k8s.io", "list storageclasses.storage.k8s.io", "list volumeattachments.storage.k8s.io",
 }
