@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -40,9 +42,16 @@ func vertical(target string) *unstructured.Unstructured {
 	return v
 }
 
+// newScheme returns a scheme of its own: a fake client adds the kinds of unstructured objects to the one that it has.
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(s))
+	return s
+}
+
 // reader reads from a cluster with one object of each kind in namespace shop, but for lists that are answered otherwise.
 func reader(answer func(client.ObjectList) error) client.Reader {
-	return fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(
+	return fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(
 		&policyv1.PodDisruptionBudget{ObjectMeta: named("shop", "cart")}, &policyv1.PodDisruptionBudget{ObjectMeta: named("bank", "ledger")},
 		&batchv1.Job{ObjectMeta: named("shop", "import")}, &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("shop", "cart")},
 		&corev1.PersistentVolumeClaim{ObjectMeta: named("shop", "data")}, vertical("cart"),
@@ -148,7 +157,7 @@ func TestWhatCannotBeReadIsToldOrAnError(t *testing.T) {
 	t.Parallel()
 	odd := vertical("odd")
 	odd.Object["spec"] = map[string]any{"targetRef": "none"}
-	from := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(odd, vertical("cart")).Build()
+	from := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(odd, vertical("cart")).Build()
 	var told []string
 	l := &scheduling.Lister{Reader: from, Unlisted: func(err error, unknown string) error {
 		told = append(told, err.Error()+": "+unknown)
