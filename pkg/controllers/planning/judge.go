@@ -68,7 +68,7 @@ func (j *Judge) Judge(ctx context.Context, r *v1alpha1.Remediation) (remediation
 	since.SolveAll()
 	proof, err := plan.Prove(before, since, change, proposals.Now(r), &o)
 	switch {
-	case err != nil: // no other attempt would have an answer
+	case err != nil: // what is observed later may have an answer
 		return remediation.Judgement{Unknown: err.Error()}, nil //nolint:nilerr // the change says so
 	case proof.Unknown != "":
 		return remediation.Judgement{Unknown: proof.Unknown}, nil
