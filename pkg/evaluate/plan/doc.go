@@ -15,7 +15,7 @@
 //
 // A pod moves only where kube-scheduler's own filters let it run once the earlier changes are made ([node.Feasibility]), and only if it
 // may be disturbed. No change pushes a pod beyond a promise that is enforced, none slows a pod down about as badly as another was
-// before, and none is proposed whose win may be none: see [Interval].
+// before, and none is proposed whose win may be none, see [Interval], or is below [observed.WorthAtLeast].
 //
 // # The search
 //

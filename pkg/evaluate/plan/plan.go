@@ -121,16 +121,17 @@ func Make(c *observed.Cluster, o *Options) (*Plan, error) {
 	}
 	for {
 		s.run()
-		p, doubtful, err := s.write(s.first, s.steps)
-		if err != nil || len(doubtful) == 0 {
+		p, useless, err := s.write(s.first, s.steps)
+		if err != nil || len(useless) == 0 {
 			return p, err
 		}
-		s.ban(doubtful)
+		s.ban(useless)
 	}
 }
 
-// write returns the plan of some steps from a state, and those of its changes whose win may be none.
-func (s *search) write(first *state, steps []*candidate) (p *Plan, doubtful []*Change, err error) {
+// write returns the plan of some steps from a state, and those of its changes that are not worth it: what they win may be nothing, or is next to
+// nothing.
+func (s *search) write(first *state, steps []*candidate) (p *Plan, useless []*Change, err error) {
 	st := first.clone()
 	p = &Plan{Above: s.Above, Excess: st.excess(), Steps: []Step{}, fates: map[string]Fate{}}
 	p.Left = p.Excess
@@ -156,14 +157,14 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, doubtful []*C
 	for i := range p.Steps {
 		p.Steps[i].Win = s.Record.interval(p.Steps[i].Action, wins[i], spreads[i])
 		p.Steps[i].Win.High = min(p.Steps[i].Win.High, p.Steps[i].Left+wins[i]) // there is no more
-		if p.Steps[i].Win.Low <= 0 && !steps[i].enables {
-			doubtful = append(doubtful, &p.Steps[i].Change)
+		if w := &p.Steps[i].Win; (w.Low <= 0 || w.Value < observed.WorthAtLeast) && !steps[i].enables {
+			useless = append(useless, &p.Steps[i].Change)
 		}
 		for _, e := range p.Steps[i].Pods {
 			p.note(e, i)
 		}
 	}
-	return p, doubtful, nil
+	return p, useless, nil
 }
 
 // fates notes how the pods fare before any step.
