@@ -80,7 +80,7 @@ By HTTP, on a port of its own that others cannot fill, it tells the kubelet
 	flags := command.Flags()
 	o.addTo(flags)
 	flags.DurationVar(&o.interval, "interval", 10*time.Second, "How often to read, from 1s to 5m.")
-	flags.IntVar(&o.keep, "keep", 30, "How many intervals to keep in memory, from 1 to 1000, if they take no more than 16 MiB.")
+	flags.IntVar(&o.keep, "keep", 60, "How many intervals to keep in memory, from 1 to 1000, if they take no more than 16 MiB.")
 	flags.IntVar(&o.maxPods, "max-pods", 250, "How many pods have time series of their own in the metrics, from 1 to 1000: those that wait most. The others share one.")
 	flags.StringVar(&o.bindAddress, "bind-address", ":"+usage.Port, "Address to serve on by HTTPS, as HOST:PORT.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address to serve /healthz and /readyz on by HTTP, as HOST:PORT, or 0 for none.")

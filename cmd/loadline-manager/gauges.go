@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"k8s.io/client-go/tools/events"
@@ -8,6 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"loadline.dev/loadline/pkg/controllers/observation"
+	"loadline.dev/loadline/pkg/controllers/planning"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/gauge/collected"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -19,6 +21,9 @@ func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder
 	observed := &observation.Controller{
 		Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers,
 		TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles, Collected: history,
+	}
+	if o.remediation {
+		observed.Recall = func(ctx context.Context) (map[string]bool, error) { return planning.Observed(ctx, mgr.GetClient()) }
 	}
 	if o.usageAddress != none {
 		handler := collected.NewHandler(history, mgr.Elected(), func(path string, next http.Handler) http.Handler {

@@ -48,7 +48,7 @@ const (
 	// concurrent is how many gauges are asked at once, and patience how long each may take. Each keeps maxIntervals by default.
 	concurrent   = 32
 	patience     = 10 * time.Second
-	maxIntervals = 30
+	maxIntervals = 60
 )
 
 // ErrNone says that there is no gauge to ask.

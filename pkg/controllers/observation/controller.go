@@ -55,6 +55,9 @@ type Controller struct {
 	// is empty), ModeAdvise or ModeApply.
 	ObservedProfiles string
 
+	// Recall returns the nodes of which all is collected that gauges keep when the controller begins to, as far as it is less than
+	// [collect.MaxRecalled] intervals; nil is none. Of others it is the latest.
+	Recall func(ctx context.Context) (map[string]bool, error)
 	// Collected keeps the observations for others to read, unless it is nil.
 	Collected *collected.History
 
@@ -141,7 +144,7 @@ func (c *Controller) Start(ctx context.Context) error {
 
 // collector returns the collector of the controller.
 func (c *Controller) collector() *collect.Collector {
-	return &collect.Collector{Gauges: c.Sites.list, Token: c.token, Receiver: c, Clock: c.Clock, Log: c.log, Done: c.done}
+	return &collect.Collector{Gauges: c.Sites.list, Recall: c.Recall, Token: c.token, Receiver: c, Clock: c.Clock, Log: c.log, Done: c.done}
 }
 
 // token returns the token for gauges, which the kubelet replaces before it expires.

@@ -133,7 +133,7 @@ func (j *Judge) report(r *v1alpha1.Remediation, node string, earlier, now time.T
 	case len(before.Intervals) < leastBefore: // there will be no more
 		unknown.Final = true
 		unknown.Unknown = fmt.Sprintf(
-			"node %s: %d of the %d intervals that it takes are kept of the time before the change, and after an earlier one: the manager keeps an hour, since it leads",
+			"node %s: %d of the %d intervals that it takes are kept of the time before the change, and after an earlier one: the manager keeps an hour, and what gauges kept when it began to lead",
 			node, len(before.Intervals), leastBefore)
 	}
 	return before, after, unknown

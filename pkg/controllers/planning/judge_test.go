@@ -3,6 +3,8 @@ package planning
 import (
 	"context"
 	"errors"
+	"maps"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/remediations"
+	"loadline.dev/loadline/pkg/gauge/collect"
 	"loadline.dev/loadline/pkg/gauge/collected"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -73,6 +76,27 @@ func TestAMoveHasWonWhatThePodWaited(t *testing.T) {
 	j := w.judged(t, r)
 	if j.Unknown != "" || j.CostsOthers != "" || !(j.Low > 2 && j.Low <= j.Win && j.Win <= j.High && j.Win > 5) {
 		t.Errorf("the judgement is %+v", j)
+	}
+}
+
+// Another manager leads since the change was made, and gauges told it all that they keep: that is enough.
+func TestAChangeIsJudgedByWhatGaugesRecall(t *testing.T) {
+	t.Parallel()
+	w, r := changed(t, v1alpha1.ActionRaiseLimit, "web/api", limitRaised, 5*time.Minute)
+	if nodes, err := Observed(t.Context(), w); err != nil || !maps.Equal(nodes, map[string]bool{"worker-3": true}) {
+		t.Errorf("the nodes with changes under way are %v, %v", nodes, err)
+	}
+	want := w.judged(t, r)
+	all, _ := w.Collected.Report("worker-3", usage.MaxIntervals)
+	last := all.Intervals[max(0, len(all.Intervals)-collect.MaxRecalled):]
+	w.Collected = collected.New(w.clock)
+	w.Collected.Add(&collect.Observed{Gauge: collect.Gauge{ID: "gauge", Node: "worker-3"}, Intervals: last, Ended: w.clock.Now()})
+	if got := w.judged(t, r); got.Unknown != "" || math.Abs(got.Win-want.Win) > 0.01 {
+		t.Errorf("the judgement is %+v, and by all that was observed %+v", got, want)
+	}
+	w.become(t, r, w.ended(v1alpha1.ReasonSucceeded, true))
+	if nodes, err := Observed(t.Context(), w); err != nil || len(nodes) > 0 {
+		t.Errorf("the nodes with changes under way are %v, %v", nodes, err)
 	}
 }
 

@@ -1,9 +1,12 @@
 package planning
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/observed"
@@ -125,6 +128,25 @@ func changes(all []v1alpha1.Remediation) map[string]time.Time {
 		}
 	}
 	return last
+}
+
+// Observed returns the nodes of changes that are under way, which are judged by what gauges saw there before.
+func Observed(ctx context.Context, c client.Reader) (map[string]bool, error) {
+	var all v1alpha1.RemediationList
+	if err := c.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("listing Remediations: %w", err)
+	}
+	nodes := map[string]bool{}
+	for i := range all.Items {
+		r := &all.Items[i]
+		if !remediations.Running(r) {
+			continue
+		}
+		for _, name := range remediations.Nodes(r) {
+			nodes[name] = true
+		}
+	}
+	return nodes, nil
 }
 
 // undone reports whether a change was started and did not stay.

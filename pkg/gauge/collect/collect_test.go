@@ -251,6 +251,40 @@ func TestAnAnswerThatIsTooLongIsAskedForInPart(t *testing.T) {
 	}
 }
 
+func TestAGaugeThatIsToRecallTellsAllThatItKeepsFirst(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	recalls := 0
+	c.collector.Recall = func(context.Context) (map[string]bool, error) {
+		recalls++
+		return map[string]bool{"changed": true}, nil
+	}
+	for _, node := range []string{"changed", "other"} {
+		c.add(node, c.history(node, c.clock.Now(), 0))
+	}
+	c.round(t, 9*time.Minute)
+	c.round(t, 30*time.Second)
+	if diff := cmp.Diff([]int{60, 4}, c.asked["changed.example:8443"]); diff != "" {
+		t.Errorf("asked for unexpected numbers (-want +got):\n%s", diff)
+	}
+	if got := c.numbers("changed"); len(got) != 57 || got[0] != 1 || got[56] != 57 {
+		t.Errorf("the intervals %v arrived, want 1 to 57", got)
+	}
+	if got := c.numbers("other"); len(got) != 9 {
+		t.Errorf("the intervals %v of the other node arrived, want 9", got)
+	}
+	if recalls != 1 {
+		t.Errorf("it was asked %d times which gauges are to recall, want once, as there were no new ones later", recalls)
+	}
+
+	c.collector.Recall = func(context.Context) (map[string]bool, error) { return nil, errors.New("the cache is not there") }
+	c.round(t, 30*time.Second) // no gauge is new
+	c.add("new", c.history("new", c.clock.Now(), 0))
+	if _, err := c.collector.Round(t.Context()); err == nil || !strings.Contains(err.Error(), "the cache is not there") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestGaugesThatAreGoneAreForgotten(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -26,6 +26,8 @@ const (
 	MaxBackOff = 5 * time.Minute
 	// MaxIntervals is how many intervals a gauge is asked for at most.
 	MaxIntervals = 30
+	// MaxRecalled is for how many one is asked that tells all that it keeps: as many as it does by default.
+	MaxRecalled = 60
 )
 
 // Gauge is a gauge that can be asked.
@@ -60,7 +62,10 @@ type Collector struct {
 	// Gauges returns the gauges that there are.
 	Gauges func(ctx context.Context) ([]Gauge, error)
 	// Token returns the bearer token to send. It is asked for once a round, since tokens are replaced.
-	Token    func() (string, error)
+	Token func() (string, error)
+	// Recall returns the nodes whose gauges are asked for all that they keep, up to MaxRecalled intervals, when they answer for the first
+	// time; others are asked for the last ones. It is asked where there are new gauges; nil is none.
+	Recall   func(ctx context.Context) (map[string]bool, error)
 	Receiver Receiver
 	Clock    clock.WithTicker
 	Log      logr.Logger
@@ -90,6 +95,8 @@ type Round struct {
 
 // state is the state of a gauge between rounds.
 type state struct {
+	// recall says that the gauge is asked for all that it keeps first.
+	recall bool
 	// until is the end of the observations, by the collector's clock; zero before the first answer.
 	until time.Time
 	// last is the end of the last interval by the clock of its node, by which it is known again where intervals have gaps.
@@ -132,7 +139,9 @@ func (c *Collector) Round(ctx context.Context) (*Round, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing gauges: %w", err)
 	}
-	c.remember(gauges)
+	if err := c.remember(ctx, gauges); err != nil {
+		return nil, err
+	}
 	due := slices.DeleteFunc(slices.Clone(gauges), func(g Gauge) bool { return began.Before(c.states[g.ID].notBefore) })
 	slices.SortStableFunc(due, func(a, b Gauge) int { return cmp.Compare(c.states[a.ID].failures, c.states[b.ID].failures) })
 	round := &Round{Gauges: len(gauges), Asked: len(due)}
@@ -181,14 +190,26 @@ func (c *Collector) prepare() {
 }
 
 // remember makes states for the gauges that there are, and forgets all others.
-func (c *Collector) remember(gauges []Gauge) {
+func (c *Collector) remember(ctx context.Context, gauges []Gauge) error {
 	states := make(map[string]*state, len(gauges))
+	var fresh []Gauge
 	for _, g := range gauges {
 		if states[g.ID] = c.states[g.ID]; states[g.ID] == nil {
-			states[g.ID] = &state{}
+			fresh = append(fresh, g)
 		}
 	}
+	var recalled map[string]bool
+	if len(fresh) > 0 && c.Recall != nil {
+		var err error
+		if recalled, err = c.Recall(ctx); err != nil {
+			return fmt.Errorf("finding the nodes of which all observations are asked for: %w", err)
+		}
+	}
+	for _, g := range fresh {
+		states[g.ID] = &state{recall: recalled[g.Node]}
+	}
 	c.states = states
+	return nil
 }
 
 // refused returns the gauges whose last answer was refused.

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"time"
@@ -17,11 +18,11 @@ const (
 
 // wanted returns how many intervals to ask a gauge for: those since the last one, and one more, since it may end meanwhile.
 func (s *state) wanted(now time.Time) int {
-	most := MaxIntervals
-	if s.most > 0 {
-		most = s.most
-	}
-	if s.until.IsZero() {
+	most := cmp.Or(s.most, MaxIntervals)
+	switch {
+	case s.until.IsZero() && s.recall:
+		return cmp.Or(s.most, MaxRecalled)
+	case s.until.IsZero():
 		return min(firstIntervals, most)
 	}
 	since := now.Sub(s.until)

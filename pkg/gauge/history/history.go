@@ -16,8 +16,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// MaxBytes is how long all intervals are together that are kept, as JSON, but for the newest: 30 of 250 pods of two containers take less
-// than half of that.
+// MaxBytes is how long all intervals are together that are kept, as JSON, but for the newest: 60 of 250 pods of two containers take less.
 const MaxBytes = 16 << 20
 
 // History keeps intervals. All of its methods may be called at once.
