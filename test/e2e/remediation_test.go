@@ -255,7 +255,7 @@ func table(wins []won) string {
 // would else need one more.
 func throttled(t *testing.T, namespace string, nodes []string, speed float64, round int) {
 	t.Helper()
-	limits := []string{"230m", "260m", "190m", "350m"}
+	limits := []string{"230m", "260m", "190m", "210m"}
 	pod := requesting(loadPod(namespace, "api", nodes[0], speed, 60*time.Millisecond, 240*time.Millisecond), "100m", limits[round%len(limits)])
 	runsThere(t, pod)
 }
