@@ -31,21 +31,23 @@ type prometheus struct {
 	log     bytes.Buffer
 }
 
-// startPrometheus starts a Prometheus with the shipped rules that scrapes the managers
-// and schedulers of a site, with the token of a reader, until the test ends.
+// startPrometheus starts a Prometheus with the shipped rules that scrapes the managers,
+// the schedulers and the gauge of a site, with the token of a reader, until the test ends.
 func startPrometheus(t *testing.T, s *site) *prometheus {
 	t.Helper()
-	job := func(name string, targets []string) map[string]any {
+	job := func(name, scheme string, targets ...string) map[string]any {
 		return map[string]any{
-			"job_name": name, "scheme": "https", "tls_config": map[string]bool{"insecure_skip_verify": true},
+			"job_name": name, "scheme": scheme, "tls_config": map[string]bool{"insecure_skip_verify": true}, "honor_labels": true,
 			"authorization": map[string]string{"credentials": s.token}, "static_configs": []any{map[string]any{"targets": targets}},
 		}
 	}
 	dir := t.TempDir()
 	config, err := json.Marshal(map[string]any{ // JSON is YAML
-		"global":         map[string]string{"scrape_interval": scrapeInterval.String(), "scrape_timeout": scrapeInterval.String(), "evaluation_interval": scrapeInterval.String()},
-		"rule_files":     []string{rulesFile(t)},
-		"scrape_configs": []any{job("loadline-manager", s.managers), job("loadline-scheduler", s.schedulers)},
+		"global":     map[string]string{"scrape_interval": scrapeInterval.String(), "scrape_timeout": scrapeInterval.String(), "evaluation_interval": scrapeInterval.String()},
+		"rule_files": []string{rulesFile(t)},
+		"scrape_configs": []any{
+			job("loadline-manager", "https", s.managers...), job("loadline-scheduler", "https", s.schedulers...), job("loadline-gauge", "http", s.gauge),
+		},
 	})
 	must(t, err)
 	file := filepath.Join(dir, "prometheus.yaml")

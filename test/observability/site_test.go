@@ -3,6 +3,8 @@ package observability
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	prom "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,21 +24,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/pkg/gauge/metrics"
+	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/test/kubelet"
 )
 
 // site is a cluster with two managers and two schedulers, of which one each leads,
-// where something is going on.
+// and a gauge, where something is going on.
 type site struct {
 	client.WithWatch
 	plane                *controlplane.ControlPlane
 	managers, schedulers []string // HOST:PORT of their metrics
+	gauge                string   // likewise
 	token                string   // of a service account that may read these
 	plugin               string   // the path of kubectl-loadline
 }
@@ -64,6 +72,7 @@ func startSite(t *testing.T) *site {
 	must(t, err)
 	s := &site{WithWatch: c, plane: plane, plugin: binaries["kubectl-loadline"]}
 	s.makeReader(t)
+	s.startGauge(t)
 	for range 2 {
 		s.startManager(t, binaries["loadline-manager"])
 		s.startScheduler(t, binaries["loadline-scheduler"])
@@ -122,6 +131,34 @@ func (s *site) startScheduler(t *testing.T, binary string) {
 	must(t, err)
 	s.schedulers = append(s.schedulers, strings.TrimPrefix(p.Address(), "https://"))
 	stopAfter(t, p)
+}
+
+// startGauge serves the metrics of a gauge that sees something else at each scrape: a pod that waits, one that its limit throttles,
+// and a hypervisor that takes its part.
+func (s *site) startGauge(t *testing.T) {
+	t.Helper()
+	registry := prom.NewRegistry()
+	m, err := metrics.New(registry, metrics.Options{MaxPods: 10, Stale: time.Minute, Clock: clock.RealClock{}})
+	must(t, err)
+	const seconds = 2
+	pod := func(name string, run, wait, throttled float64) usage.Pod {
+		dilation := (run + wait + throttled) / run
+		return usage.Pod{
+			UID: "uid-of-" + name, Namespace: shop, Name: name, Seconds: seconds, Tasks: 1, Threads: 1, Dilation: dilation, CPULoading: run * dilation / seconds,
+			Times: usage.Times{Run: run, Wait: wait, Throttled: throttled},
+		}
+	}
+	pods := []usage.Pod{pod("batch", 1.8, 0.1, 0), pod("cart", 0.1, 0.9, 0), pod("search", 0.4, 0, 0.4)}
+	m.Named(nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		end := time.Now()
+		m.Sampled(&usage.Interval{
+			Node: "node", Start: end.Add(-seconds * time.Second), End: end, Seconds: seconds, CPUs: 2, BusySeconds: 2.3, StolenSeconds: 0.2, CgroupVersion: 2, Pods: pods,
+		}, time.Millisecond)
+		promhttp.HandlerFor(m.Gatherer(registry), promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	s.gauge = server.Listener.Addr().String()
 }
 
 // ordered returns profiles whose queue is sorted by SLAOrder. A second is long for a
