@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,7 +101,10 @@ func TestATemplatePrintsAPartOfAnAnswer(t *testing.T) {
 	}
 }
 
-func TestTablesCanBePrintedWithoutHeaders(t *testing.T) {
+// numbers are those of tables, with their units.
+var numbers = regexp.MustCompile(`\d\S*`)
+
+func TestWithoutHeadersOnlyRowsArePrinted(t *testing.T) {
 	t.Parallel()
 	headers := []string{"CHECK", "JOB", "METHOD", "MODEL", "POD", "POLICY", "POOL", "RANK", "RESOURCE"}
 	count := func(lines []string) int {
@@ -125,8 +129,11 @@ func TestTablesCanBePrintedWithoutHeaders(t *testing.T) {
 				t.Fatalf("exit code %d, %d headers, want %d: %s\n%s", code, count(lines), tables, stderr, with)
 			}
 			code, without, stderr := clitest.Run(t, "", append(args, "--no-headers")...)
-			lines := strings.Split(without, "\n")
-			if code != 0 || count(lines) != 0 || len(lines) != len(strings.Split(with, "\n"))-tables {
+			lines := strings.Split(strings.TrimSuffix(without, "\n"), "\n")
+			form := func(text string) string { return numbers.ReplaceAllString(clitest.Squeezed(text), "#") } // times differ
+			rows := strings.Split(form(with), "\n")
+			none := func(line string) bool { return strings.HasSuffix(line, ".") || !slices.Contains(rows, form(line)) }
+			if code != 0 || count(lines) != 0 || slices.Contains(lines, "") || slices.ContainsFunc(lines, none) {
 				t.Errorf("exit code %d: %s\n%s\nwith headers:\n%s", code, stderr, without, with)
 			}
 		})

@@ -21,7 +21,7 @@ func ConsolidationTable(c *plan.Consolidation, wide bool) *text.Table {
 			moves = append(moves, fmt.Sprintf("%s to %s", e.Moves[k].Pod, e.Moves[k].To))
 		}
 		_, costs := effects(e.Pods, wide)
-		t.Add(e.Node, text.Count(int64(len(e.Moves))), firstOf(moves, wide), costs, dilated(e.Worst), text.Times(e.Left))
+		t.Add(e.Node, text.Count(int64(len(e.Moves))), firstOf(moves, wide), costs, dilated(e.Worst), amount(e.Left))
 	}
 	return t
 }
@@ -43,7 +43,7 @@ func ConsolidationNotes(c *plan.Consolidation, all bool) []string {
 	lines := []string{line + fmt.Sprintf(" so that no pod is slowed down more than %s, or more than now where that is more.", text.Times(c.Above))}
 	if c.Moves() > 0 {
 		lines = append(lines, fmt.Sprintf("The worst pod: %s now, %s then. Excess above %s: %s now, %s then.",
-			dilated(c.Worst), dilated(c.Emptied[n-1].Worst), text.Times(c.Above), text.Times(c.Excess), text.Times(c.Left)))
+			dilated(c.Worst), dilated(c.Emptied[n-1].Worst), text.Times(c.Above), amount(c.Excess), amount(c.Left)))
 	}
 	return append(append(lines, few(kept(c), "more nodes stay", all)...), few(losses(c), "more moves have notes", all)...)
 }

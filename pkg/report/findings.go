@@ -56,36 +56,36 @@ func WorstTable(a *findings.Answer) *text.Table {
 
 func findingsColumns() []text.Column {
 	return []text.Column{
-		text.Left("VICTIM"), text.Left("DILATION"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("WINS"),
+		text.Right("DILATION"), text.Left("VICTIM"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("THEN"),
 	}
 }
 
 func findingRow(f *findings.Finding, wide bool) []string {
 	return []string{
-		f.Pod.Pod, text.TimesWithin(f.Dilation, &f.DilationError), since(f.SinceSeconds, f.AtLeast), because(f.Causes, shownCauses(wide)),
-		f.Resource, remedy(&f.Remedy, &f.Pod), wins(&f.Remedy),
+		text.TimesWithin(f.Dilation, &f.DilationError), f.Pod.Pod, since(f.SinceSeconds, f.AtLeast), because(f.Causes, shownCauses(wide)),
+		f.Resource, remedy(&f.Remedy, &f.Pod), then(&f.Remedy),
 	}
 }
 
 // othersRow is the row of the pods of a node that are slowed down less than those with rows of their own.
 func othersRow(g *findings.Group) []string {
 	return []string{
-		text.Counted(g.Slowed, "more pod") + " of " + g.Node,
-		fmt.Sprintf("%s each, %s together", text.Times(g.Dilation), text.Times(float64(g.Slowed)*(g.Dilation-1))),
-		since(g.SinceSeconds, g.AtLeast), because(g.Causes, fewCauses), g.Resource, groupRemedy(g), wins(&g.Remedy),
+		text.Times(g.Dilation) + " each",
+		fmt.Sprintf("%s of %s (%s together)", text.Counted(g.Slowed, "more pod"), g.Node, text.Added(float64(g.Slowed)*(g.Dilation-1))),
+		since(g.SinceSeconds, g.AtLeast), because(g.Causes, fewCauses), g.Resource, groupRemedy(g), then(&g.Remedy),
 	}
 }
 
 // GroupsTable shows the findings by workload.
 func GroupsTable(groups []findings.Group, wide bool) *text.Table {
 	t := text.NewTable(
-		text.Left("WORKLOAD"), text.Right("PODS"), text.Right("DILATION"), text.Right("WORST"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"),
-		text.Left("REMEDY FOR THE WORST"), text.Left("WINS"),
+		text.Right("DILATION"), text.Right("WORST"), text.Left("WORKLOAD"), text.Right("PODS"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"),
+		text.Left("REMEDY FOR THE WORST"), text.Left("THEN"),
 	)
 	for i := range groups {
 		g := &groups[i]
-		t.Add(g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), text.Times(g.Dilation), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast),
-			because(g.Causes, shownCauses(wide)), g.Resource, groupRemedy(g), wins(&g.Remedy))
+		t.Add(text.Times(g.Dilation), text.Times(g.Worst), g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), since(g.SinceSeconds, g.AtLeast),
+			because(g.Causes, shownCauses(wide)), g.Resource, groupRemedy(g), then(&g.Remedy))
 	}
 	return t
 }
@@ -209,8 +209,8 @@ func now(q *resource.Quantity) string {
 	return " (now " + q.String() + ")"
 }
 
-// wins describes the gain of a remedy, and its cost to others.
-func wins(r *findings.Remedy) string {
+// then describes how the pod fares with all remedies, and what this one does to others.
+func then(r *findings.Remedy) string {
 	if r.Action == findings.Leave {
 		return text.Absent
 	}
@@ -227,20 +227,20 @@ func wins(r *findings.Remedy) string {
 			worst = o
 		}
 	}
-	line := "→ " + text.Times(r.Dilation)
+	line := text.Times(r.Dilation)
 	if most := r.Dilation + r.Margin; r.Margin >= smallCause {
 		line += fmt.Sprintf(" (at most %s)", text.Times(most))
 	}
 	switch {
 	case worst == nil:
-		line += ", costs no other pod"
+		line += ", slows no other pod"
 	case len(r.Others) > 1 && worse > worst.Then-worst.Now:
-		line += fmt.Sprintf(", costs %s %s, others %s", worst.Pod, text.Times(worst.Then-worst.Now), text.Times(worse-(worst.Then-worst.Now)))
+		line += fmt.Sprintf(", slows %s by %.2f, others by %.2f", worst.Pod, worst.Then-worst.Now, worse-(worst.Then-worst.Now))
 	default:
-		line += fmt.Sprintf(", costs %s %s", worst.Pod, text.Times(worst.Then-worst.Now))
+		line += fmt.Sprintf(", slows %s by %.2f", worst.Pod, worst.Then-worst.Now)
 	}
 	if better >= smallCause {
-		line += ", wins others " + text.Times(better)
+		line += fmt.Sprintf(", relieves others by %.2f", better)
 	}
 	return line
 }

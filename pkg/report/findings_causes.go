@@ -68,7 +68,7 @@ func reasons(causes []observed.Cause, maxShown int, least float64) []reason {
 			}
 			named++
 		}
-		all = append(all, reason{cause(&c) + " " + text.Times(c.Dilation), c.Dilation})
+		all = append(all, reason{cause(&c) + " " + text.Added(c.Dilation), c.Dilation})
 	}
 	if len(many) > 0 {
 		all = append(all, together(many))
@@ -77,7 +77,7 @@ func reasons(causes []observed.Cause, maxShown int, least float64) []reason {
 	return all
 }
 
-// together returns neighbours as one reason: "44 pods together 0.80× (a, b, c and 41 more)".
+// together returns neighbours as one reason: "44 pods together +0.80 (a, b, c and 41 more)".
 func together(many []observed.Cause) reason {
 	sum := 0.0
 	var names []string
@@ -90,11 +90,11 @@ func together(many []observed.Cause) reason {
 		}
 	}
 	if len(many) == 1 {
-		return reason{names[0] + " " + text.Times(sum), sum}
+		return reason{names[0] + " " + text.Added(sum), sum}
 	}
 	shown := names
 	if more := len(names) - namedOfMany; more > 1 {
 		shown = append(slices.Clone(names[:namedOfMany-1]), fmt.Sprintf("%s and %s more", names[namedOfMany-1], text.Count(int64(more))))
 	}
-	return reason{fmt.Sprintf("%s together %s (%s)", text.Counted(len(many), what), text.Times(sum), strings.Join(shown, ", ")), sum}
+	return reason{fmt.Sprintf("%s together %s (%s)", text.Counted(len(many), what), text.Added(sum), strings.Join(shown, ", ")), sum}
 }

@@ -14,7 +14,7 @@ func FindingsNotes(a *findings.Answer) []string {
 	lines := observedNotes(a)
 	if a.Plan != nil && len(a.Plan.Steps) > 0 {
 		lines = append(lines, fmt.Sprintf("The remedies are the steps of one plan: kubectl loadline plan shows it. Together they take the excess above %s from %s to %s.",
-			text.Times(a.Above), text.Times(a.Plan.Excess), text.Times(a.Plan.Left)))
+			text.Times(a.Above), amount(a.Plan.Excess), amount(a.Plan.Left)))
 	}
 	return lines
 }

@@ -13,13 +13,17 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// FindingsPage returns a page about the pods that slow each other down: the findings, a heat map for each node that has some, and
-// the agreement of the model of the node with the observations.
-func FindingsPage(a *findings.Answer, footer string) Page {
+// FindingsPage returns a page about the pods that slow each other down: the findings, by workload if it is to be so, a heat map for each
+// node that has some, and the agreement of the model of the node with the observations.
+func FindingsPage(a *findings.Answer, byWorkload bool, footer string) Page {
 	notes := FindingsNotes(a)
 	page := Page{Title: "Who slows whom", Summary: notes[0], Footer: footer}
 	if len(a.Findings) > 0 {
-		page.Sections = append(page.Sections, Section{Title: "Findings", Table: FindingsTable(a, false), Filter: &Filter{Label: "Namespace", Group: namespaceOf}})
+		section := Section{Title: "Findings", Table: FindingsTable(a, false), Filter: &Filter{Label: "Namespace", Group: namespaceOf}}
+		if byWorkload {
+			section.Table = GroupsTable(a.ByWorkload(), false)
+		}
+		page.Sections = append(page.Sections, section)
 	}
 	for i := range a.Nodes {
 		if section, some := nodeSection(a, a.Nodes[i].Name); some {
@@ -36,9 +40,9 @@ func FindingsPage(a *findings.Answer, footer string) Page {
 	return page
 }
 
-// namespaceOf returns the namespace of a pod by its name.
-func namespaceOf(pod string) string {
-	namespace, _, _ := strings.Cut(pod, "/")
+// namespaceOf returns the namespace of a pod, such as shop/cart-0, or of a workload, such as Deployment shop/cart.
+func namespaceOf(name string) string {
+	namespace, _, _ := strings.Cut(name[strings.LastIndex(name, " ")+1:], "/")
 	return namespace
 }
 

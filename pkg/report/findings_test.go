@@ -54,18 +54,18 @@ func TestEveryCauseAndRemedyHasWords(t *testing.T) {
 	}}
 	a.Findings[4].AtLeast = true
 	want := []string{
-		"a/1 2.00 ± 0.00× 90s b/1 0.80×, its own threads 0.15× cpu request 300m (now 50m) → 1.40×, costs b/1 0.10×",
-		"a/2 2.00 ± 0.00× 90s its own limit of 300m 1.00× cpu limit 600m (now 300m) → 1.00×, costs no other pod",
-		"a/3 2.00 ± 0.00× 90s the node outside of pods 0.99× cpu move it to n-7 → 1.00×, costs no other pod, wins others 0.50×",
-		"a/4 2.00 ± 0.00× 90s not clear 1.00× cpu move b/1 to n-7 → 1.00×, costs c/1 0.50×, others 0.20×",
-		"a/5 2.00 ± 0.00× > 90s the hypervisor (steal) 1.00× cpu leave it -",
-		"a/6 2.00 ± 0.00× 90s - cpu not known: no solution -",
-		"a/7 2.00 ± 0.00× 90s proxy's limit of 100m 0.80×, perhaps app's limit of 1 0.20× cpu limit 400m of proxy (now 100m) → 1.02×, costs no other pod",
+		"2.00 ± 0.00× a/1 90s b/1 +0.80, its own threads +0.15 cpu request 300m (now 50m) 1.40×, slows b/1 by 0.10",
+		"2.00 ± 0.00× a/2 90s its own limit of 300m +1.00 cpu limit 600m (now 300m) 1.00×, slows no other pod",
+		"2.00 ± 0.00× a/3 90s the node outside of pods +0.99 cpu move it to n-7 1.00×, slows no other pod, relieves others by 0.50",
+		"2.00 ± 0.00× a/4 90s not clear +1.00 cpu move b/1 to n-7 1.00×, slows c/1 by 0.50, others by 0.20",
+		"2.00 ± 0.00× a/5 > 90s the hypervisor (steal) +1.00 cpu leave it -",
+		"2.00 ± 0.00× a/6 90s - cpu not known: no solution -",
+		"2.00 ± 0.00× a/7 90s proxy's limit of 100m +0.80, perhaps app's limit of 1 +0.20 cpu limit 400m of proxy (now 100m) 1.02×, slows no other pod",
 	}
 	if diff := cmp.Diff(want, lines(t, report.FindingsTable(a, false))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if wide := lines(t, report.FindingsTable(a, true))[0]; !strings.Contains(wide, "its own threads 0.15×, not clear 0.05×") {
+	if wide := lines(t, report.FindingsTable(a, true))[0]; !strings.Contains(wide, "its own threads +0.15, not clear +0.05") {
 		t.Errorf("wide: %s", wide)
 	}
 }
@@ -87,23 +87,23 @@ func TestManySmallCausesHaveASum(t *testing.T) {
 		want   string
 		wide   string
 	}{
-		"one": {crowd(1, 0.5), "c/0 0.50×", "c/0 0.50×"},
-		"two": {crowd(2, 0.5), "c/0 0.50×, c/1 0.50×", "c/0 0.50×, c/1 0.50×"},
+		"one": {crowd(1, 0.5), "c/0 +0.50", "c/0 +0.50"},
+		"two": {crowd(2, 0.5), "c/0 +0.50, c/1 +0.50", "c/0 +0.50, c/1 +0.50"},
 		"three": {
-			crowd(3, 0.5), "c/0 0.50×, c/1 0.50×, c/2 0.50×", "c/0 0.50×, c/1 0.50×, c/2 0.50×",
+			crowd(3, 0.5), "c/0 +0.50, c/1 +0.50, c/2 +0.50", "c/0 +0.50, c/1 +0.50, c/2 +0.50",
 		},
 		"four": {
-			crowd(4, 0.5), "2 pods together 1.00× (c/2, c/3), c/0 0.50×, c/1 0.50×", "c/0 0.50×, c/1 0.50×, c/2 0.50×, c/3 0.50×",
+			crowd(4, 0.5), "2 pods together +1.00 (c/2, c/3), c/0 +0.50, c/1 +0.50", "c/0 +0.50, c/1 +0.50, c/2 +0.50, c/3 +0.50",
 		},
-		"a crowd": {crowd(44, 0.018), "44 pods together 0.79× (c/0, c/1, c/2 and 41 more)", "44 pods together 0.79× (c/0, c/1, c/2 and 41 more)"},
+		"a crowd": {crowd(44, 0.018), "44 pods together +0.79 (c/0, c/1, c/2 and 41 more)", "44 pods together +0.79 (c/0, c/1, c/2 and 41 more)"},
 		"a crowd beside the node": {
-			append([]observed.Cause{outside}, crowd(40, 0.026)...), "40 pods together 1.04× (c/0, c/1, c/2 and 37 more), the node outside of pods 0.60×",
-			"40 pods together 1.04× (c/0, c/1, c/2 and 37 more), the node outside of pods 0.60×",
+			append([]observed.Cause{outside}, crowd(40, 0.026)...), "40 pods together +1.04 (c/0, c/1, c/2 and 37 more), the node outside of pods +0.60",
+			"40 pods together +1.04 (c/0, c/1, c/2 and 37 more), the node outside of pods +0.60",
 		},
-		"a crowd that matters little": {append([]observed.Cause{by("b/1", 3)}, crowd(40, 0.002)...), "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)", "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)"},
-		"a crowd that matters not":    {append([]observed.Cause{by("b/1", 3), unclear}, crowd(4, 0.002)...), "b/1 3.00×", "b/1 3.00×"},
-		"nothing that matters":        {crowd(4, 0.001), "4 pods together 0.00× (c/0, c/1, c/2, c/3)", "4 pods together 0.00× (c/0, c/1, c/2, c/3)"},
-		"of workloads":                {[]observed.Cause{{Kind: observed.ByNeighbour, Workload: "Job a/1", Dilation: 0.02}, {Kind: observed.ByNeighbour, Workload: "Job a/2", Dilation: 0.02}}, "2 workloads together 0.04× (Job a/1, Job a/2)", "2 workloads together 0.04× (Job a/1, Job a/2)"},
+		"a crowd that matters little": {append([]observed.Cause{by("b/1", 3)}, crowd(40, 0.002)...), "b/1 +3.00, 40 pods together +0.08 (c/0, c/1, c/2 and 37 more)", "b/1 +3.00, 40 pods together +0.08 (c/0, c/1, c/2 and 37 more)"},
+		"a crowd that matters not":    {append([]observed.Cause{by("b/1", 3), unclear}, crowd(4, 0.002)...), "b/1 +3.00", "b/1 +3.00"},
+		"nothing that matters":        {crowd(4, 0.001), "4 pods together +0.00 (c/0, c/1, c/2, c/3)", "4 pods together +0.00 (c/0, c/1, c/2, c/3)"},
+		"of workloads":                {[]observed.Cause{{Kind: observed.ByNeighbour, Workload: "Job a/1", Dilation: 0.02}, {Kind: observed.ByNeighbour, Workload: "Job a/2", Dilation: 0.02}}, "2 workloads together +0.04 (Job a/1, Job a/2)", "2 workloads together +0.04 (Job a/1, Job a/2)"},
 	} {
 		f := findings.Finding{}
 		f.Pod.Pod, f.Dilation, f.Causes, f.Remedy.Action = "a/1", 2, test.causes, findings.Leave
@@ -136,11 +136,11 @@ func TestOfEachNodeTheWorstHaveRowsAndTheOthersOne(t *testing.T) {
 		return stdcmp.Or(stdcmp.Compare(b.Dilation, a.Dilation), strings.Compare(a.Pod.Pod, b.Pod.Pod))
 	})
 	rows := lines(t, report.WorstTable(a))
-	if len(rows) != 1+10+1+11 || !strings.HasPrefix(rows[0], "n-3/00 9.00") {
+	if len(rows) != 1+10+1+11 || !strings.HasPrefix(rows[0], "9.00 ± 0.00× n-3/00 ") {
 		t.Fatalf("%d rows:\n%s", len(rows), strings.Join(rows, "\n"))
 	}
-	const want = "2 more pods of n-1 1.95× each, 1.90× together 90s Job b/1 0.95× cpu move n-1/10 to n-4 → 1.00×, costs no other pod"
-	if i := slices.Index(rows, want); i < 0 || !strings.HasPrefix(rows[i-1], "n-2/09 ") && !strings.HasPrefix(rows[i-1], "n-2/10 ") {
+	const want = "1.95× each 2 more pods of n-1 (+1.90 together) 90s Job b/1 +0.95 cpu move n-1/10 to n-4 1.00×, slows no other pod"
+	if i := slices.Index(rows, want); i < 0 || !strings.HasPrefix(rows[i-1], "2.00 ± 0.00× n-2/10 ") {
 		t.Errorf("at %d is\n%s\nin\n%s", i, want, strings.Join(rows, "\n"))
 	}
 	if notes := report.WorstNotes(a); !slices.Contains(notes, "Of each node the 10 pods that are slowed down most have a row; with -o wide all have.") {
@@ -162,11 +162,11 @@ func TestTheRemedyOfAWorkloadNamesThePodThatMoves(t *testing.T) {
 		group("Deployment shop/cart", findings.Remedy{Action: findings.MoveNeighbour, Pod: "etl/sort-2", Node: "n-7", Dilation: 1}),
 		group("Deployment shop/cart", findings.Remedy{Action: findings.RaiseLimit, Limit: &limit, Dilation: 1}),
 	}
-	const begin = "Deployment shop/cart 2 of 3 2.00× 3.00× 90s the node outside of pods 1.00× cpu "
+	const begin = "2.00× 3.00× Deployment shop/cart 2 of 3 90s the node outside of pods +1.00 cpu "
 	want := []string{
-		begin + "move shop/cart-1 to n-7 → 1.00×, costs no other pod",
-		begin + "move etl/sort-2 to n-7 → 1.00×, costs no other pod",
-		begin + "limit 600m → 1.00×, costs no other pod",
+		begin + "move shop/cart-1 to n-7 1.00×, slows no other pod",
+		begin + "move etl/sort-2 to n-7 1.00×, slows no other pod",
+		begin + "limit 600m 1.00×, slows no other pod",
 	}
 	if diff := cmp.Diff(want, lines(t, report.GroupsTable(groups, false))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -209,7 +209,7 @@ func TestNotesSayWhatWasNotObserved(t *testing.T) {
 		"None of 0 observed pods is slowed down 1.20× or more.\nProcessors change on 2 of 3 nodes (n-1: 1, and at times 2, n-3: 4, and at times 2 or 8): only the time with the first number counts.": {
 			Above: 1.2, Nodes: []findings.NodeSummary{{Name: "n-1", CPUs: 1, OtherCPUs: []int{2}}, {Name: "n-2", CPUs: 2}, {Name: "n-3", CPUs: 4, OtherCPUs: []int{2, 8}}},
 		},
-		"Slowed down 1.20× or more: 2 of 2 observed pods.\nThe remedies are the steps of one plan: kubectl loadline plan shows it. Together they take the excess above 1.20× from 3.00× to 0.50×.": {
+		"Slowed down 1.20× or more: 2 of 2 observed pods.\nThe remedies are the steps of one plan: kubectl loadline plan shows it. Together they take the excess above 1.20× from 3.00 to 0.50.": {
 			Above: 1.2, Pods: make([]findings.Pod, 2), Findings: make([]findings.Finding, 2), Plan: &plan.Plan{Excess: 3, Left: 0.5, Steps: make([]plan.Step, 2)},
 		},
 	} {
@@ -226,7 +226,7 @@ func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 		{Pod: "b/1", Node: "n-1", Dilation: 1.01, Predicted: new(1.0), Causes: []observed.Cause{{Kind: observed.ByNeighbour, Pod: "a/1", Dilation: 0.01}}},
 		{Pod: "c/1", Node: "n-2", Dilation: 1, Predicted: new(1.0)},
 	}
-	page := report.FindingsPage(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2"}}}, "made")
+	page := report.FindingsPage(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2"}}}, false, "made")
 	var titles []string
 	for _, s := range page.Sections {
 		titles = append(titles, s.Title)
@@ -238,7 +238,7 @@ func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 	if err := report.EncodePage(&b, page); err != nil {
 		t.Fatal(err)
 	}
-	empty := report.FindingsPage(&findings.Answer{Above: 1.2}, "")
+	empty := report.FindingsPage(&findings.Answer{Above: 1.2}, false, "")
 	if err := report.EncodePage(&b, empty); err != nil || len(empty.Sections) != 1 {
 		t.Errorf("of nothing: %v, %d sections", err, len(empty.Sections))
 	}
@@ -254,7 +254,7 @@ func TestFindingsCanBeFilteredByNamespace(t *testing.T) {
 	}
 	encode := func() string {
 		var b bytes.Buffer
-		if err := report.EncodePage(&b, report.FindingsPage(a, "")); err != nil {
+		if err := report.EncodePage(&b, report.FindingsPage(a, false, "")); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -262,7 +262,7 @@ func TestFindingsCanBeFilteredByNamespace(t *testing.T) {
 	page := encode()
 	for _, want := range []string{
 		"<legend>Namespace</legend>", `id="show-section-1-group-2"> etl</label>`, `id="show-section-1-group-1"> shop</label>`,
-		"section:has(#show-section-1-group-1:checked) tbody tr:not(.section-1-group-1) { display: none; }", `<tr class="section-1-group-2"><th scope="row">etl/sort</th>`,
+		"section:has(#show-section-1-group-1:checked) tbody tr:not(.section-1-group-1) { display: none; }", `<tr class="section-1-group-2"><td class="right">2.00 ± 0.00×</td><th scope="row">etl/sort</th>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page", want)

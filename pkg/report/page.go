@@ -50,8 +50,8 @@ type Section struct {
 type Filter struct {
 	// Label names the kind of the groups, such as "Namespace"; not empty.
 	Label string
-	// Group returns the group of a row, which begins with that cell.
-	Group func(first string) string
+	// Group returns the group of a row by the cell that says what it is about.
+	Group func(about string) string
 }
 
 // EncodePage writes a page to w. The error names the field that cannot be
@@ -159,8 +159,8 @@ func (s *sectionView) fill(table *text.Table, filter *Filter) {
 	groups := map[string]string{} // their classes
 	for _, cells := range table.Rows() {
 		row := rowView{Cells: cells}
-		if filter != nil && len(cells) > 0 {
-			group := filter.Group(cells[0].Text)
+		if about := slices.IndexFunc(cells, func(c text.Cell) bool { return c.Names }); filter != nil && about >= 0 {
+			group := filter.Group(cells[about].Text)
 			if groups[group] == "" {
 				groups[group] = fmt.Sprintf("%s-group-%d", s.ID, len(groups)+1)
 			}

@@ -14,7 +14,7 @@ func PlanTable(p *plan.Plan, wide bool) *text.Table {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		helped, cost := effects(s.Pods, wide)
-		t.Add(text.Count(int64(i+1)), Change(&s.Change), interval(s.Win), text.Times(s.Left), helped, cost)
+		t.Add(text.Count(int64(i+1)), Change(&s.Change), interval(s.Win), amount(s.Left), helped, cost)
 	}
 	return t
 }
@@ -39,9 +39,12 @@ func Change(c *plan.Change) string {
 	}
 }
 
+// amount writes an excess, or a part of one.
+func amount(excess float64) string { return strings.TrimSuffix(text.Times(excess), "×") }
+
 // interval writes a win with its bounds.
 func interval(i plan.Interval) string {
-	return fmt.Sprintf("%s (%s to %s)", text.Times(i.Value), text.Times(i.Low), text.Times(i.High))
+	return fmt.Sprintf("%s (%s to %s)", amount(i.Value), amount(i.Low), amount(i.High))
 }
 
 // effects names the pods that a step helps, and those that it costs something: the first of each, or all.
@@ -49,7 +52,7 @@ func effects(all []plan.Effect, wide bool) (helped, cost string) {
 	var better, worse []string
 	for i := range all {
 		e := &all[i]
-		line := fmt.Sprintf("%s %s → %s", e.Pod, strings.TrimSuffix(text.Times(e.Now), "×"), text.Times(e.Then))
+		line := fmt.Sprintf("%s %s → %s", e.Pod, amount(e.Now), text.Times(e.Then))
 		if e.Then < e.Now {
 			better = append(better, line)
 		} else {
@@ -76,11 +79,11 @@ func PlanNotes(p *plan.Plan) []string {
 	if p.Excess == 0 {
 		return []string{fmt.Sprintf("No pod that was observed is slowed down more than %s: there is nothing to change.", text.Times(p.Above))}
 	}
-	line := fmt.Sprintf("Excess above %s: %s now", text.Times(p.Above), text.Times(p.Excess))
+	line := fmt.Sprintf("Excess above %s: %s now", text.Times(p.Above), amount(p.Excess))
 	if len(p.Steps) == 0 {
 		return []string{line + ", and no change that may be made is known to take from it."}
 	}
-	lines := []string{line + fmt.Sprintf(", %s after %s.", text.Times(p.Left), text.Counted(len(p.Steps), "step"))}
+	lines := []string{line + fmt.Sprintf(", %s after %s.", amount(p.Left), text.Counted(len(p.Steps), "step"))}
 	if bend := p.Bend(); bend < len(p.Steps) {
 		lines[0] += fmt.Sprintf(" The first %s %s of it.", takes(bend), text.Percent((p.Excess-p.Steps[bend-1].Left)/p.Excess))
 	}

@@ -1,11 +1,13 @@
 package text
 
+import "slices"
+
 // Cell is a cell of a [Table], for what shows tables otherwise than [Table.Write] does.
 type Cell struct {
 	Text  string
 	Right bool // keeps to the right
 	Span  int  // columns that the cell takes
-	Names bool // says what its row is about
+	Names bool // says what its row is about: the first of words
 }
 
 // Header returns the cells of the header; none if the table has no header.
@@ -23,9 +25,10 @@ func (t *Table) Header() []Cell {
 // Rows returns the cells of each row.
 func (t *Table) Rows() [][]Cell {
 	rows := make([][]Cell, len(t.rows))
+	names := slices.IndexFunc(t.columns, func(c Column) bool { return !c.right })
 	for r, row := range t.rows {
 		for i, text := range row {
-			cell := Cell{Text: text, Right: t.columns[i].right, Span: 1, Names: i == 0 && !t.columns[i].right}
+			cell := Cell{Text: text, Right: t.columns[i].right, Span: 1, Names: i == names}
 			if t.isRemark(row, i) {
 				cell.Right = false
 				cell.Span = len(t.columns) - i

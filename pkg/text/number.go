@@ -20,6 +20,14 @@ func Times(factor float64) string {
 	return Decimal(factor, 2) + "×"
 }
 
+// Added writes what is added to a dilation: 2.84 is "+2.84". What is not finite is [Absent].
+func Added(part float64) string {
+	if !isFinite(part) {
+		return Absent
+	}
+	return "+" + Decimal(part, 2)
+}
+
 // TimesAbove writes a factor that is above a limit, rounded up to one decimal, and above 10 to none: "1.7×".
 func TimesAbove(factor float64) string {
 	unit := 10.0

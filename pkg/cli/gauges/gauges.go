@@ -45,10 +45,11 @@ type Answer struct {
 }
 
 const (
-	// concurrent is how many gauges are asked at once, and patience how long each may take. Each keeps maxIntervals by default.
+	// concurrent is how many gauges are asked at once, and patience how long each may take. Each is asked for maxIntervals at
+	// most: five minutes, of the ten that it keeps by default.
 	concurrent   = 32
 	patience     = 10 * time.Second
-	maxIntervals = 60
+	maxIntervals = 30
 )
 
 // ErrNone says that there is no gauge to ask.

@@ -29,13 +29,21 @@ type Page struct {
 
 	Format    string // that is asked for
 	Wide      bool   // tables have more columns
-	NoHeaders bool   // and no headers
+	NoHeaders bool   // and no headers: only rows are printed
 }
 
 // Table prints a table, without its header if the page has none.
 func (p *Page) Table(t *text.Table) error {
 	t.NoHeader = t.NoHeader || p.NoHeaders
 	return t.Write(p.to)
+}
+
+// Lines prints what is to be read beside tables; without headers it is left out.
+func (p *Page) Lines(lines ...string) error {
+	if p.NoHeaders {
+		return nil
+	}
+	return p.Stream.Lines(lines...)
 }
 
 // Manifests prints documents for kubectl apply.
@@ -63,7 +71,7 @@ func (o *Output) AddWide(command *cobra.Command, others ...string) {
 const wide = "wide"
 
 func (o *Output) addNoHeaders(command *cobra.Command) {
-	command.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the headers of tables")
+	command.Flags().BoolVar(&o.noHeaders, "no-headers", false, "print nothing but the rows of tables")
 }
 
 // AddFormats adds the flag with some formats, the first being the default, and jsonpath.

@@ -39,10 +39,10 @@ func quietFiles(t *testing.T) []string {
 func TestThePlanSaysWhichNodesCanBeEmptied(t *testing.T) {
 	t.Parallel()
 	const want = `EMPTY      MOVES   OF                                COSTS   WORST THEN       LEFT
-worker-1       1   shop/cart to worker-3             -       web/api 1.05×   0.00×
-worker-2       2   etl/sort to worker-3 and 1 more   -       web/api 1.09×   0.00×
+worker-1       1   shop/cart to worker-3             -       web/api 1.05×   0.00
+worker-2       2   etl/sort to worker-3 and 1 more   -       web/api 1.09×   0.00
 2 of 5 nodes can be emptied by 3 moves so that no pod is slowed down more than 1.20×, or more than now where that is more.
-The worst pod: etl/load 1.00× now, web/api 1.09× then. Excess above 1.20×: 0.00× now, 0.00× then.
+The worst pod: etl/load 1.00× now, web/api 1.09× then. Excess above 1.20×: 0.00 now, 0.00 then.
 worker-3 stays: it takes pods of worker-1.
 worker-4 stays because of shop/alone: no controller would make it anew.
 worker-5 stays: its state is not known: there is no gauge.

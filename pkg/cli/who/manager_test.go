@@ -107,7 +107,7 @@ func TestSinceGoesBackAsFarAsTheManagerRemembers(t *testing.T) {
 		return reports
 	}))
 	code, stdout, stderr := s.Ask(t, "who")
-	if code != 0 || !strings.Contains(clitest.Squeezed(stdout), "shop/cart 6.60 ± 0.00× > 42m") {
+	if code != 0 || !strings.Contains(clitest.Squeezed(stdout), "6.60 ± 0.00× shop/cart > 42m") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 }

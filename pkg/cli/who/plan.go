@@ -145,7 +145,7 @@ func (p *planning) empty(_ context.Context, seen *seen) (*plan.Consolidation, er
 func (p *planning) printEmpty(seen *seen, answer *plan.Consolidation) error {
 	return p.output.Print(p.streams.Out, answer, func(page *verb.Page) error {
 		if page.Format == asCommands {
-			return page.Lines(report.ConsolidationCommands(answer, seen.in.Pods)...)
+			return page.Stream.Lines(report.ConsolidationCommands(answer, seen.in.Pods)...)
 		}
 		return printTable(page, len(answer.Emptied), report.ConsolidationTable(answer, page.Wide), report.ConsolidationNotes(answer, page.Wide))
 	})
@@ -180,7 +180,7 @@ func (p *planning) print(seen *seen, answer *plan.Plan) error {
 			if err != nil {
 				return err
 			}
-			return page.Lines(lines...)
+			return page.Stream.Lines(lines...)
 		}
 		return printTable(page, len(answer.Steps), report.PlanTable(answer, page.Wide), report.PlanNotes(answer))
 	})

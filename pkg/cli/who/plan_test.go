@@ -30,9 +30,9 @@ func TestThePlanIsShownStepByStep(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := clitest.Run(t, "", append([]string{"plan"}, crowdedFiles(t)...)...)
 	const want = `STEP   CHANGE                                        WINS                      LEFT    HELPS                              COSTS
-   1   move shop/cart from worker-1 to worker-2      5.40× (2.75× to 5.87×)   0.47×   shop/cart 6.60 → 1.00× and 1 more   -
-   2   limit 1 of main in web/api (now 300m)         0.47× (0.24× to 0.47×)   0.00×   web/api 1.67 → 1.00×                -
-Excess above 1.20×: 5.87× now, 0.00× after 2 steps. The first takes 92.0% of it.
+   1   move shop/cart from worker-1 to worker-2      5.40 (2.75 to 5.87)   0.47   shop/cart 6.60 → 1.00× and 1 more   -
+   2   limit 1 of main in web/api (now 300m)         0.47 (0.24 to 0.47)   0.00   web/api 1.67 → 1.00×                -
+Excess above 1.20×: 5.87 now, 0.00 after 2 steps. The first takes 92.0% of it.
 `
 	if code != 0 || stderr != "" || clitest.Squeezed(stdout) != clitest.Squeezed(want) {
 		t.Errorf("exit code %d, %s\n%s", code, stderr, stdout)

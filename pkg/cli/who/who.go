@@ -72,7 +72,7 @@ kernel does not tell waiting for a disk from using it.`,
 // print prints an answer.
 func (w *who) print(a *findings.Answer, version string) error {
 	if w.report != "" {
-		page := report.FindingsPage(a, "Made by kubectl loadline "+version+" who.")
+		page := report.FindingsPage(a, w.byWorkload, "Made by kubectl loadline "+version+" who.")
 		if err := report.WritePage(w.report, page); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
