@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // aTerminal returns both ends of a pseudo-terminal.
@@ -92,10 +93,14 @@ func TestColorsAndProgressAreForTerminalsThatWantThem(t *testing.T) {
 	}
 }
 
-// printed prints a colored word on a stream, and returns the line that arrives.
+// printed prints a table of one bad word on a stream, and returns the line that arrives.
 func printed(t *testing.T, stream *verb.Stream, at *os.File) string {
 	t.Helper()
-	if err := stream.Spans(verb.Span{Text: "failed", Color: verb.Red}); err != nil {
+	table := text.NewTable(text.Left("STATE"))
+	table.Add("failed")
+	table.Rate(0, text.Bad)
+	page := verb.Page{Stream: stream, NoHeaders: true}
+	if err := page.Table(table); err != nil {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(at).ReadString('\n')

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -30,8 +31,22 @@ func FindingsTable(a *findings.Answer, wide bool) *text.Table {
 			row = append(row, f.Node, f.Workload, predicted(f.Predicted), text.Value(f.CPUs), text.Value(f.Waiting), text.Value(f.Throttled), vector(&f.Pod))
 		}
 		t.Add(row...)
+		t.Rate(0, severity(f.Dilation, a.Above))
 	}
 	return t
+}
+
+// severity rates a dilation, given from which on it makes a finding.
+func severity(dilation, above float64) text.Severity {
+	const bad = 2
+	switch {
+	case dilation < above:
+		return text.Unrated
+	case dilation < bad:
+		return text.Warning
+	default:
+		return text.Bad
+	}
 }
 
 // shownOfNode is how many pods of a node have rows of their own in a table of the worst.
@@ -40,16 +55,20 @@ const shownOfNode = 10
 // WorstTable shows the findings like [FindingsTable], of each node the worst ten, and the others together in a row.
 func WorstTable(a *findings.Answer) *text.Table {
 	t := text.NewTable(findingsColumns()...)
+	add := func(row []string, dilation float64) {
+		t.Add(row...)
+		t.Rate(0, severity(dilation, a.Above))
+	}
 	worst, others := a.Worst(shownOfNode)
 	for i := range worst {
 		for len(others) > 0 && others[0].Worst > worst[i].Dilation {
-			t.Add(othersRow(&others[0])...)
+			add(othersRow(&others[0]), others[0].Dilation)
 			others = others[1:]
 		}
-		t.Add(findingRow(&worst[i], false)...)
+		add(findingRow(&worst[i], false), worst[i].Dilation)
 	}
 	for i := range others {
-		t.Add(othersRow(&others[i])...)
+		add(othersRow(&others[i]), others[i].Dilation)
 	}
 	return t
 }
@@ -76,8 +95,8 @@ func othersRow(g *findings.Group) []string {
 	}
 }
 
-// GroupsTable shows the findings by workload.
-func GroupsTable(groups []findings.Group, wide bool) *text.Table {
+// GroupsTable shows findings by workload, given from which dilation on there are some.
+func GroupsTable(groups []findings.Group, above float64, wide bool) *text.Table {
 	t := text.NewTable(
 		text.Right("DILATION"), text.Right("WORST"), text.Left("WORKLOAD"), text.Right("PODS"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"),
 		text.Left("REMEDY FOR THE WORST"), text.Left("THEN"),
@@ -86,6 +105,7 @@ func GroupsTable(groups []findings.Group, wide bool) *text.Table {
 		g := &groups[i]
 		t.Add(text.Times(g.Dilation), text.Times(g.Worst), g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), since(g.SinceSeconds, g.AtLeast),
 			because(g.Causes, shownCauses(wide)), g.Resource, groupRemedy(g), then(&g.Remedy))
+		t.Rate(0, severity(g.Dilation, above))
 	}
 	return t
 }
@@ -264,8 +284,19 @@ func vector(p *findings.Pod) string {
 	return line
 }
 
-// ObservedPodsTable shows the present state of pods.
-func ObservedPodsTable(pods []findings.Pod) *text.Table {
+// ObservedPodsTotals sums up what pods do.
+func ObservedPodsTotals(pods []findings.Pod) string {
+	var cpus, waiting, throttled float64
+	for i := range pods {
+		p := &pods[i]
+		cpus, waiting, throttled = cpus+p.CPUs, waiting+p.Waiting, throttled+p.Throttled
+	}
+	return fmt.Sprintf("%s: %.1f processors busy, %.1f threads waiting for one, %.1f throttled.", text.Counted(len(pods), "pod"), cpus, waiting, throttled)
+}
+
+// ObservedPodsTable shows the present state of pods, given from which dilation on one is slowed down.
+func ObservedPodsTable(pods []findings.Pod, above float64) *text.Table {
+	const dilation = 5 // the index of its column
 	t := text.NewTable(
 		text.Left("POD"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Right("BLOCKED"), text.Right("DILATION"),
 		text.Right("PREDICTED"), text.Left("VECTOR"), text.Left("NODE"),
@@ -273,6 +304,7 @@ func ObservedPodsTable(pods []findings.Pod) *text.Table {
 	for i := range pods {
 		p := &pods[i]
 		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), blocked(p.Blocked), text.TimesWithin(p.Dilation, &p.DilationError), predicted(p.Predicted), vector(p), p.Node)
+		t.Rate(dilation, severity(p.Dilation, above))
 	}
 	return t
 }
@@ -286,6 +318,28 @@ func blocked(threads *float64) string {
 		return text.Absent
 	}
 	return cores(*threads)
+}
+
+// ObservedNodesTotals sums up what nodes do that are observed.
+func ObservedNodesTotals(nodes []findings.NodeSummary) string {
+	var observed, cpus, pods, slowed int
+	var busy, stolen float64
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Problem != "" {
+			continue
+		}
+		observed, cpus, pods, slowed = observed+1, cpus+n.CPUs, pods+n.Pods, slowed+n.Slowed
+		busy, stolen = busy+n.Busy*float64(n.CPUs), stolen+n.Stolen*float64(n.CPUs)
+	}
+	if cpus == 0 {
+		return "No node is observed."
+	}
+	line := fmt.Sprintf("%s: %.1f of %s busy (%s)", text.Counted(observed, "node"), busy, text.Counted(cpus, "processor"), text.Percent(busy/float64(cpus)))
+	if tenths := math.Round(10*stolen) / 10; tenths > 0 {
+		line += fmt.Sprintf(", %.1f stolen", tenths)
+	}
+	return line + fmt.Sprintf("; %s, %s slowed down.", text.Counted(pods, "pod"), text.Count(int64(slowed)))
 }
 
 // ObservedNodesTable shows the present state of nodes.

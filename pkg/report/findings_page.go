@@ -21,7 +21,7 @@ func FindingsPage(a *findings.Answer, byWorkload bool, footer string) Page {
 	if len(a.Findings) > 0 {
 		section := Section{Title: "Findings", Table: FindingsTable(a, false), Filter: &Filter{Label: "Namespace", Group: namespaceOf}}
 		if byWorkload {
-			section.Table = GroupsTable(a.ByWorkload(), false)
+			section.Table = GroupsTable(a.ByWorkload(), a.Above, false)
 		}
 		page.Sections = append(page.Sections, section)
 	}

@@ -168,7 +168,7 @@ func TestTheRemedyOfAWorkloadNamesThePodThatMoves(t *testing.T) {
 		begin + "move etl/sort-2 to n-7 1.00×, slows no other pod",
 		begin + "limit 600m 1.00×, slows no other pod",
 	}
-	if diff := cmp.Diff(want, lines(t, report.GroupsTable(groups, false))); diff != "" {
+	if diff := cmp.Diff(want, lines(t, report.GroupsTable(groups, 1.2, false))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -181,7 +181,7 @@ func TestBlockedTimeThatIsNotAccountedIsNotShown(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"a/1 0.000 0.000 0.000 0.250 1.00 ± 0.00× - cpu 0.00 n-1", "a/2 0.000 0.000 0.000 - 1.00 ± 0.00× - cpu 0.00 n-2",
-	}, lines(t, report.ObservedPodsTable(a.Pods))); diff != "" {
+	}, lines(t, report.ObservedPodsTable(a.Pods, a.Above))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if notes := report.ObservedPodsNotes(a); notes[len(notes)-1] != "BLOCKED is not observed on 1 node (n-2): kernel.task_delayacct is 0 there." {
@@ -271,5 +271,38 @@ func TestFindingsCanBeFilteredByNamespace(t *testing.T) {
 	a.Findings = a.Findings[:1]
 	if strings.Contains(encode(), "<fieldset>") {
 		t.Error("one namespace has a choice")
+	}
+}
+
+func TestWhatPodsAndNodesDoIsSummedUp(t *testing.T) {
+	t.Parallel()
+	pods := []findings.Pod{{CPUs: 0.95, Waiting: 0.5}, {CPUs: 0.2, Waiting: 0.25, Throttled: 1.5}}
+	if got, want := report.ObservedPodsTotals(pods), "2 pods: 1.1 processors busy, 0.8 threads waiting for one, 1.5 throttled."; got != want {
+		t.Errorf("pods: %s, want %s", got, want)
+	}
+	nodes := []findings.NodeSummary{
+		{CPUs: 2, Busy: 1, Stolen: 0.05, Pods: 4, Slowed: 2}, {CPUs: 4, Busy: 0.5, Pods: 1}, {Problem: "there is no gauge", CPUs: 8, Busy: 1, Pods: 9},
+	}
+	if got, want := report.ObservedNodesTotals(nodes), "2 nodes: 4.0 of 6 processors busy (66.7%), 0.1 stolen; 5 pods, 2 slowed down."; got != want {
+		t.Errorf("nodes: %s, want %s", got, want)
+	}
+	if got, want := report.ObservedNodesTotals(nodes[2:]), "No node is observed."; got != want {
+		t.Errorf("nodes: %s, want %s", got, want)
+	}
+}
+
+func TestDilationsAreRated(t *testing.T) {
+	t.Parallel()
+	pods := []findings.Pod{{Pod: "a/1", Dilation: 1.19}, {Pod: "a/2", Dilation: 1.2}, {Pod: "a/3", Dilation: 2}}
+	var got []text.Severity
+	for _, line := range report.ObservedPodsTable(pods, 1.2).Lines()[1:] {
+		worst := text.Unrated
+		for _, piece := range line {
+			worst = max(worst, piece.Severity)
+		}
+		got = append(got, worst)
+	}
+	if diff := cmp.Diff([]text.Severity{text.Unrated, text.Warning, text.Bad}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -34,6 +34,30 @@ type Table struct {
 
 	columns []Column
 	rows    [][]string
+	ratings map[int]rating // by the index of the row
+}
+
+// rating says how bad it is what the cell in a column says.
+type rating struct {
+	column   int
+	severity Severity
+}
+
+// Severity is how bad it is what a cell says.
+type Severity int
+
+// The severities. Most cells are not rated.
+const (
+	Unrated Severity = iota
+	Good
+	Warning
+	Bad
+)
+
+// Piece is a part of a line of a table, which has one severity.
+type Piece struct {
+	Text     string
+	Severity Severity
 }
 
 // longestCell is how many characters of a cell are printed.
@@ -57,20 +81,55 @@ func (t *Table) Add(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
+// Rate says how bad it is what one cell of the last row says, that in a column. A second cell of the row takes its place.
+func (t *Table) Rate(column int, s Severity) {
+	if t.ratings == nil {
+		t.ratings = map[int]rating{}
+	}
+	t.ratings[len(t.rows)-1] = rating{column, s}
+}
+
 // Write prints the table to w in one call. The error is w's.
 func (t *Table) Write(w io.Writer) error {
-	rows := t.rows
-	if !t.NoHeader && len(t.columns) > 0 {
-		rows = append([][]string{t.header()}, rows...)
-	}
-	widths := t.widths(rows)
 	var b bytes.Buffer
-	for _, row := range rows {
-		b.WriteString(t.line(row, widths))
+	for _, line := range t.Lines() {
+		for _, piece := range line {
+			b.WriteString(piece.Text)
+		}
 		b.WriteByte('\n')
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// Lines returns the lines of the table, without their ends, in pieces by the severity of what they say.
+func (t *Table) Lines() [][]Piece {
+	var lines [][]Piece
+	widths := t.widths()
+	if header := t.printedHeader(); header != nil {
+		line, _ := t.line(header, widths)
+		lines = append(lines, []Piece{{Text: line}})
+	}
+	for i, row := range t.rows {
+		line, begins := t.line(row, widths)
+		rated, is := t.ratings[i]
+		if !is || rated.column >= len(row) {
+			lines = append(lines, []Piece{{Text: line}})
+			continue
+		}
+		begin := min(begins[rated.column], len(line))
+		end := min(begin+len(row[rated.column]), len(line))
+		lines = append(lines, []Piece{{Text: line[:begin]}, {line[begin:end], rated.severity}, {Text: line[end:]}})
+	}
+	return lines
+}
+
+// printedHeader returns the cells of the header, nil where there is none.
+func (t *Table) printedHeader() []string {
+	if t.NoHeader || len(t.columns) == 0 {
+		return nil
+	}
+	return t.header()
 }
 
 func (t *Table) header() []string {
@@ -81,9 +140,12 @@ func (t *Table) header() []string {
 	return header
 }
 
-func (t *Table) widths(rows [][]string) []int {
+func (t *Table) widths() []int {
 	widths := make([]int, len(t.columns))
-	for _, row := range rows {
+	for i, cell := range t.printedHeader() {
+		widths[i] = displayWidth(cell)
+	}
+	for _, row := range t.rows {
 		for i, cell := range row {
 			if !t.isRemark(row, i) {
 				widths[i] = max(widths[i], displayWidth(cell))
@@ -98,7 +160,8 @@ func (t *Table) isRemark(row []string, i int) bool {
 	return i == len(row)-1 && len(row) < len(t.columns)
 }
 
-func (t *Table) line(row []string, widths []int) string {
+// line returns a row in columns of some widths, and where each cell begins, in bytes.
+func (t *Table) line(row []string, widths []int) (line string, begins []int) {
 	const gap = "   "
 	var b strings.Builder
 	for i, cell := range row {
@@ -106,13 +169,17 @@ func (t *Table) line(row []string, widths []int) string {
 			b.WriteString(gap)
 		}
 		padding := strings.Repeat(" ", max(0, widths[i]-displayWidth(cell)))
-		if t.columns[i].right && !t.isRemark(row, i) {
-			b.WriteString(padding + cell)
-		} else {
-			b.WriteString(cell + padding)
+		right := t.columns[i].right && !t.isRemark(row, i)
+		if right {
+			b.WriteString(padding)
+		}
+		begins = append(begins, b.Len())
+		b.WriteString(cell)
+		if !right {
+			b.WriteString(padding)
 		}
 	}
-	return strings.TrimRight(b.String(), " ")
+	return strings.TrimRight(b.String(), " "), begins
 }
 
 // displayWidth counts the terminal cells of s: two for East Asian wide characters,

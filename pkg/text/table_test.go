@@ -147,3 +147,23 @@ func TestALongCellDoesNotMakeAllRowsWide(t *testing.T) {
 		t.Errorf("the table has %d bytes", got)
 	}
 }
+
+func TestACellOfALineIsRated(t *testing.T) {
+	t.Parallel()
+	table := NewTable(Right("N"), Left("STATE"), Left("WHAT"))
+	table.Add("1", "ok", "well")
+	table.Rate(1, Good)
+	table.Add("100", "世界 failed", "1")
+	table.Rate(0, Bad)
+	table.Add("2", "a remark")
+	table.Rate(2, Bad) // there is no such cell
+	want := [][]Piece{
+		{{Text: "  N   STATE         WHAT"}},
+		{{Text: "  1   "}, {"ok", Good}, {Text: "            well"}},
+		{{}, {"100", Bad}, {Text: "   世界 failed   1"}},
+		{{Text: "  2   a remark"}},
+	}
+	if diff := cmp.Diff(want, table.Lines()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

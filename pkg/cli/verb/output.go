@@ -32,10 +32,25 @@ type Page struct {
 	NoHeaders bool   // and no headers: only rows are printed
 }
 
-// Table prints a table, without its header if the page has none.
+// colors are those of severities on a terminal.
+var colors = map[text.Severity]Color{text.Good: Green, text.Warning: Yellow, text.Bad: Red}
+
+// Table prints a table, without its header if the page has none, and in colors where they are wanted.
 func (p *Page) Table(t *text.Table) error {
 	t.NoHeader = t.NoHeader || p.NoHeaders
-	return t.Write(p.to)
+	if p.plain() {
+		return t.Write(p.to)
+	}
+	for _, line := range t.Lines() {
+		var spans []Span
+		for _, piece := range line {
+			spans = append(spans, Span{piece.Text, colors[piece.Severity]})
+		}
+		if err := p.Spans(spans...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Lines prints what is to be read beside tables; without headers it is left out.

@@ -81,10 +81,13 @@ const (
 	Red    Color = "31"
 )
 
-// Spans prints a line of several parts. Nothing is colored anywhere but on a terminal, nor
-// where NO_COLOR is set (see no-color.org).
+// plain reports whether nothing is colored: anywhere but on a terminal, and where NO_COLOR is
+// set (see no-color.org).
+func (s *Stream) plain() bool { return s.terminal == nil || os.Getenv("NO_COLOR") != "" }
+
+// Spans prints a line of several parts, in colors where they are wanted.
 func (s *Stream) Spans(parts ...Span) error {
-	plain := s.terminal == nil || os.Getenv("NO_COLOR") != ""
+	plain := s.plain()
 	var line strings.Builder
 	for _, part := range parts {
 		shown := text.Printable(part.Text)

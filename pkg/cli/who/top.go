@@ -66,7 +66,10 @@ func newTopPods(streams verb.Streams) *cobra.Command {
 			return a.run(command.Context(), func(_ *seen, answer *findings.Answer) error {
 				pods := slices.SortedStableFunc(slices.Values(answer.Pods), order)
 				return a.output.Print(streams.Out, pods, func(p *verb.Page) error {
-					return printTable(p, len(pods), report.ObservedPodsTable(pods), report.ObservedPodsNotes(answer))
+					if err := p.Lines(report.ObservedPodsTotals(pods)); err != nil {
+						return err
+					}
+					return printTable(p, len(pods), report.ObservedPodsTable(pods, answer.Above), report.ObservedPodsNotes(answer))
 				})
 			})
 		},
@@ -92,6 +95,9 @@ func newTopNodes(streams verb.Streams) *cobra.Command {
 			}
 			return a.run(command.Context(), func(_ *seen, answer *findings.Answer) error {
 				return a.output.Print(streams.Out, answer.Nodes, func(p *verb.Page) error {
+					if err := p.Lines(report.ObservedNodesTotals(answer.Nodes)); err != nil {
+						return err
+					}
 					return printTable(p, len(answer.Nodes), report.ObservedNodesTable(answer.Nodes), nil)
 				})
 			})

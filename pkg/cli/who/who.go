@@ -87,6 +87,6 @@ func (w *who) print(a *findings.Answer, version string) error {
 	}
 	groups := a.ByWorkload()
 	return w.output.Print(w.streams.Out, groups, func(p *verb.Page) error {
-		return printTable(p, len(groups), report.GroupsTable(groups, p.Wide), report.FindingsNotes(a))
+		return printTable(p, len(groups), report.GroupsTable(groups, a.Above, p.Wide), report.FindingsNotes(a))
 	})
 }
