@@ -33,14 +33,16 @@ type Node struct {
 	Age     float64
 	Slowed  float64 // the smallest dilation of a pod that counts as slowed down
 
-	Seconds                      float64
-	CPUs, cgroup                 int
-	OtherCPUs                    []int   // that the node had for less of the time; only intervals of cpus count
-	exclusive                    bool    // some pod has processors for itself
-	BlockedUnknown               bool    // the kernel does not account how long tasks are blocked
-	Busy, Stolen, system, OfPods float64 // seconds
-	Pods                         []*Pod
-	All                          []*corev1.Pod // that have not ended, observed or not
+	Seconds        float64
+	CPUs, cgroup   int
+	OtherCPUs      []int // that the node had for less of the time; only intervals of cpus count
+	exclusive      bool  // some pod has processors for itself
+	BlockedUnknown bool  // the kernel does not account how long tasks are blocked
+	// Of the time, in seconds: for how long processors ran anything, pods, pods that have ended since, and what is in no pod, and for
+	// how long the hypervisor took them.
+	Busy, OfPods, ended, system, Stolen float64
+	Pods                                []*Pod
+	All                                 []*corev1.Pod // that have not ended, observed or not
 
 	// Model is the node of the model, with the pods of [Pod.Index], and its solution, nil until it is asked for.
 	Model      *node.Node
@@ -117,6 +119,10 @@ func (n *Node) see(s *Sight, above float64, window time.Duration) {
 func (n *Node) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod) {
 	last := &intervals[len(intervals)-1]
 	n.cgroup, n.BlockedUnknown = last.CgroupVersion, last.BlockedUnknown
+	goesOn := map[string]bool{} // by UIDs
+	for i := range last.Pods {
+		goesOn[last.Pods[i].UID] = true
+	}
 	n.CPUs, n.OtherCPUs = processors(intervals)
 	for i := range intervals {
 		v := &intervals[i]
@@ -128,13 +134,21 @@ func (n *Node) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod)
 		n.Stolen += v.StolenSeconds
 		n.exclusive = n.exclusive || v.ExclusiveCPUs
 		for k := range v.Pods {
-			if known[v.Pods[k].UID] != nil {
-				n.OfPods += v.Pods[k].Run
+			p := &v.Pods[k]
+			switch {
+			case known[p.UID] != nil:
+				n.OfPods += p.Run
+			case last.LeftOut == 0 && !goesOn[p.UID]:
+				n.ended += p.Run
 			}
 		}
 	}
+	n.OfPods += n.ended
 	n.system = max(0, n.Busy-n.OfPods)
 }
+
+// Running returns how many processors what goes on keeps busy: all but pods that have ended.
+func (n *Node) Running() float64 { return max(0, n.Busy-n.ended) / n.Seconds }
 
 // Stale reports whether a gauge has observed nothing for so long that its report says nothing about now.
 func Stale(r *usage.Report) bool { return stale(r.AgeSeconds, r.Intervals) }

@@ -71,3 +71,45 @@ func TestTheModelGetsABoundedNumberOfThreads(t *testing.T) {
 		})
 	}
 }
+
+// What a pod ran that has ended since is no load any more, and nothing that runs outside of pods. A pod that goes on may be unknown, to a
+// user who may not list all.
+func TestPodsThatHaveEndedAreNoLoad(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		last            []string // the pods of the last interval
+		leftOut         int
+		system, running float64
+	}{
+		"one has ended":                            {[]string{"cart"}, 0, 0.1, 0.3},
+		"one goes on that is unknown":              {[]string{"cart", "other"}, 0, 0.4, 0.6},
+		"one is perhaps among those that are left": {[]string{"cart"}, 1, 0.4, 0.6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := func(name string, run float64) usage.Pod {
+				return usage.Pod{UID: "uid-" + name, Seconds: 10, Tasks: 1, Threads: 1, Dilation: 1, CPULoading: run / 10, Times: usage.Times{Run: run}}
+			}
+			first := usage.Interval{Node: "worker-1", Seconds: 10, CPUs: 1, BusySeconds: 9, Pods: []usage.Pod{pod("cart", 2), pod("other", 6)}}
+			last := usage.Interval{Node: "worker-1", Seconds: 10, CPUs: 1, BusySeconds: 3, LeftOut: test.leftOut}
+			for _, name := range test.last {
+				last.Pods = append(last.Pods, pod(name, map[string]float64{"cart": 2}[name]))
+			}
+			c := Observe(&Input{
+				Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}, Status: corev1.NodeStatus{Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}},
+				Pods: []corev1.Pod{{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart", UID: "uid-cart"},
+					Spec:       corev1.PodSpec{NodeName: "worker-1", Containers: []corev1.Container{{Name: "main"}}},
+				}},
+				Sights: []Sight{{Node: "worker-1", Intervals: []usage.Interval{first, last}}},
+			}, DefaultAbove)
+			const rounding = 1e-9
+			if got := c.Nodes[0].Model.System.Vector[0].Loading; math.Abs(got-test.system) > rounding {
+				t.Errorf("outside of pods %v processors are busy, want %v", got, test.system)
+			}
+			if got := c.Nodes[0].Running(); math.Abs(got-test.running) > rounding {
+				t.Errorf("%v processors are busy with what goes on, want %v", got, test.running)
+			}
+		})
+	}
+}

@@ -16,6 +16,7 @@ import "math"
 // beside is for how long, while a pod was observed, everything ran that its threads may have waited for, in seconds of these threads.
 type beside struct {
 	itself, system, stolen float64
+	ended                  float64   // pods that have ended since, of which no more is known
 	By                     []float64 // in the order of the pods of the node
 	Total                  float64   // of them all
 }
@@ -25,10 +26,10 @@ func (r *Pod) beside() *beside {
 	threads := max(1, r.Threads)
 	perNode := threads * r.Seconds / r.Node.Seconds
 	b := &beside{
-		itself: (threads - 1) * r.Times.Run, system: r.Node.system * perNode, stolen: r.Node.Stolen * perNode,
+		itself: (threads - 1) * r.Times.Run, system: r.Node.system * perNode, stolen: r.Node.Stolen * perNode, ended: r.Node.ended * perNode,
 		By: make([]float64, len(r.Node.Pods)),
 	}
-	b.Total = b.itself + b.system + b.stolen
+	b.Total = b.itself + b.system + b.stolen + b.ended
 	for k, other := range r.Node.Pods {
 		if other != r && other.Seconds > 0 {
 			b.By[k] = threads * other.Times.Run * min(1, r.Seconds/other.Seconds)

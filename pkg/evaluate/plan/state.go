@@ -115,7 +115,7 @@ type member struct {
 // newHost returns a node as it was observed.
 func newHost(n *observed.Node, of map[*observed.Pod]*subject) *host {
 	free := node.FreeCPU(n.Object, n.All)
-	h := &host{node: n, original: true, members: make([]member, len(n.Model.Pods)), free: free.MilliValue(), busy: n.Busy / n.Seconds}
+	h := &host{node: n, original: true, members: make([]member, len(n.Model.Pods)), free: free.MilliValue(), busy: n.Running()}
 	model := *n.Model
 	model.Pods = slices.Clone(n.Model.Pods)
 	for _, p := range n.Pods {

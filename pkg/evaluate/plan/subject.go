@@ -102,7 +102,7 @@ func (s *subject) clears(busy float64) float64 {
 	p := s.pod
 	threads, own := max(1, p.Threads), s.runs()
 	always := (threads-1)*own + p.Node.Stolen/p.Node.Seconds*threads
-	before := always + threads*max(0, p.Node.Busy/p.Node.Seconds-own)
+	before := always + threads*max(0, p.Node.Running()-own)
 	if before <= 0 {
 		return 1
 	}
