@@ -132,6 +132,8 @@ func cause(c *observed.Cause) string {
 		return "its own threads"
 	case observed.BySystem:
 		return "the node outside of pods"
+	case observed.ByEnded:
+		return "pods that have ended"
 	case observed.ByUnclear:
 		return "not clear"
 	default:

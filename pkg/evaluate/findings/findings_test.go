@@ -311,6 +311,24 @@ func TestWhatRunsInNoPodIsTheSystem(t *testing.T) {
 	}
 }
 
+// A pod that has ended since is not named, and what it ran is not taken for something outside of pods.
+func TestWhatPodsRanThatHaveEndedIsTheirs(t *testing.T) {
+	t.Parallel()
+	s := sight("worker-1", 1, 0, seen("api", 0.8, 0.4, 0))
+	for i := range s.Intervals {
+		if i < len(s.Intervals)-1 {
+			s.Intervals[i].Pods = append(s.Intervals[i].Pods, seen("job", 1, 0.5, 0))
+		}
+		s.Intervals[i].BusySeconds = 9.9
+	}
+	f := only(t, &observed.Input{
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", "")}, Sights: []observed.Sight{s},
+	})
+	if f.Causes[0].Kind != observed.ByEnded {
+		t.Errorf("causes: %+v", f.Causes)
+	}
+}
+
 // On a node of two processors where nothing else is, a pod waits for what runs in no pod, however seldom the model would have it wait:
 // whether it uses much, next to nothing, or is one of two of which the other can have been in the way for a moment only.
 func TestWaitingWhereNothingElseRunsIsTheNodes(t *testing.T) {

@@ -29,6 +29,8 @@ const (
 	ByItself Kind = "Itself"
 	// BySystem is what runs on the node in no pod.
 	BySystem Kind = "System"
+	// ByEnded is pods that have ended since.
+	ByEnded Kind = "Ended"
 	// ByUnclear is waiting that nothing which was observed explains.
 	ByUnclear Kind = "Unclear"
 )
@@ -51,12 +53,13 @@ type Cause struct {
 // Waiting holds the causes for which a pod waits for a processor by the model, in times of its own; they add up.
 type Waiting struct {
 	Itself, System float64
+	Ended          float64   // pods that have ended since, of which the model knows nothing
 	By             []float64 // by the index of a pod in the model
 }
 
 // Total returns the sum of all parts.
 func (w *Waiting) Total() float64 {
-	sum := w.Itself + w.System
+	sum := w.Itself + w.System + w.Ended
 	for _, b := range w.By {
 		sum += b
 	}
@@ -155,6 +158,7 @@ func (r *Pod) Explain() (Causes, error) {
 	list.add(Cause{Kind: ByUnclear, Dilation: left - w.Total()})
 	list.add(Cause{Kind: ByItself, Dilation: w.Itself})
 	list.add(Cause{Kind: BySystem, Dilation: w.System})
+	list.add(Cause{Kind: ByEnded, Dilation: w.Ended})
 	for i, b := range w.By {
 		other := r.Node.Model.Pods[i]
 		list.add(Cause{Kind: ByNeighbour, Pod: text.QualifiedName(other), Workload: workloads.Of(other.Pod), Dilation: b})

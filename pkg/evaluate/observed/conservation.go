@@ -16,7 +16,7 @@ import "math"
 // beside is for how long, while a pod was observed, everything ran that its threads may have waited for, in seconds of these threads.
 type beside struct {
 	itself, system, stolen float64
-	ended                  float64   // pods that have ended since, of which no more is known
+	ended                  float64   // pods that have ended since
 	By                     []float64 // in the order of the pods of the node
 	Total                  float64   // of them all
 }
@@ -49,7 +49,7 @@ func (r *Pod) least(waited float64) *Waiting {
 	b := r.beside()
 	missing := math.Abs(b.Total - waited/perSecond)
 	of := func(ran float64) float64 { return max(0, ran-missing) * perSecond }
-	least.Itself, least.System = of(b.itself), of(b.system)
+	least.Itself, least.System, least.Ended = of(b.itself), of(b.system), of(b.ended)
 	for k, other := range r.Node.Pods {
 		if other.Index >= 0 {
 			least.By[other.Index] = of(b.By[k])
@@ -62,6 +62,7 @@ func (r *Pod) least(waited float64) *Waiting {
 func (w *Waiting) scale(factor float64) {
 	w.Itself *= factor
 	w.System *= factor
+	w.Ended *= factor
 	for i := range w.By {
 		w.By[i] *= factor
 	}
@@ -71,7 +72,7 @@ func (w *Waiting) scale(factor float64) {
 // and then what the others are more than they are at least.
 func (w *Waiting) raise(least *Waiting, bound float64) {
 	above := func(part, least float64) float64 { return max(0, part-least) }
-	rest := above(w.Itself, least.Itself) + above(w.System, least.System)
+	rest := above(w.Itself, least.Itself) + above(w.System, least.System) + above(w.Ended, least.Ended)
 	for i := range w.By {
 		rest += above(w.By[i], least.By[i])
 	}
@@ -80,7 +81,7 @@ func (w *Waiting) raise(least *Waiting, bound float64) {
 		kept = room / rest
 	}
 	raised := func(part, least float64) float64 { return least + kept*above(part, least) }
-	w.Itself, w.System = raised(w.Itself, least.Itself), raised(w.System, least.System)
+	w.Itself, w.System, w.Ended = raised(w.Itself, least.Itself), raised(w.System, least.System), raised(w.Ended, least.Ended)
 	for i := range w.By {
 		w.By[i] = raised(w.By[i], least.By[i])
 	}

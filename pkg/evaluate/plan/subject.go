@@ -64,7 +64,7 @@ func (s *subject) explain(modelled float64) (*breakdown, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.fixed, b.limits, b.unclear = causes.Sum(observed.ByHypervisor), causes.Sum(observed.ByLimit), causes.Sum(observed.ByUnclear)
+	b.fixed, b.limits, b.unclear = causes.Sum(observed.ByHypervisor, observed.ByEnded), causes.Sum(observed.ByLimit), causes.Sum(observed.ByUnclear)
 	b.explained = causes.Sum(observed.ByNeighbour, observed.BySystem, observed.ByItself)
 	if most := observed.Believed * modelled; b.explained > most { // the rest is due to what runs there, whatever the model says
 		b.unclear, b.explained = b.unclear+b.explained-most, most
