@@ -23,7 +23,9 @@ func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder
 		TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles, Collected: history,
 	}
 	if o.remediation {
-		observed.Recall = func(ctx context.Context) (map[string]bool, error) { return planning.Observed(ctx, mgr.GetClient()) }
+		observed.Recall = func(ctx context.Context) (map[string]bool, error) {
+			return planning.NodesUnderWay(ctx, mgr.GetClient())
+		}
 	}
 	if o.usageAddress != none {
 		handler := collected.NewHandler(history, mgr.Elected(), func(path string, next http.Handler) http.Handler {

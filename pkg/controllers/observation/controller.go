@@ -55,8 +55,8 @@ type Controller struct {
 	// is empty), ModeAdvise or ModeApply.
 	ObservedProfiles string
 
-	// Recall returns the nodes of which all is collected that gauges keep when the controller begins to, as far as it is less than
-	// [collect.MaxRecalled] intervals; nil is none. Of others it is the latest.
+	// Recall returns the nodes whose gauges are asked for all that they keep when the controller starts, as of [collect.Collector]; nil is
+	// none.
 	Recall func(ctx context.Context) (map[string]bool, error)
 	// Collected keeps the observations for others to read, unless it is nil.
 	Collected *collected.History

@@ -83,7 +83,7 @@ func TestAMoveHasWonWhatThePodWaited(t *testing.T) {
 func TestAChangeIsJudgedByWhatGaugesRecall(t *testing.T) {
 	t.Parallel()
 	w, r := changed(t, v1alpha1.ActionRaiseLimit, "web/api", limitRaised, 5*time.Minute)
-	if nodes, err := Observed(t.Context(), w); err != nil || !maps.Equal(nodes, map[string]bool{"worker-3": true}) {
+	if nodes, err := NodesUnderWay(t.Context(), w); err != nil || !maps.Equal(nodes, map[string]bool{"worker-3": true}) {
 		t.Errorf("the nodes with changes under way are %v, %v", nodes, err)
 	}
 	want := w.judged(t, r)
@@ -95,7 +95,7 @@ func TestAChangeIsJudgedByWhatGaugesRecall(t *testing.T) {
 		t.Errorf("the judgement is %+v, and by all that was observed %+v", got, want)
 	}
 	w.become(t, r, w.ended(v1alpha1.ReasonSucceeded, true))
-	if nodes, err := Observed(t.Context(), w); err != nil || len(nodes) > 0 {
+	if nodes, err := NodesUnderWay(t.Context(), w); err != nil || len(nodes) > 0 {
 		t.Errorf("the nodes with changes under way are %v, %v", nodes, err)
 	}
 }

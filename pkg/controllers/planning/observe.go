@@ -130,8 +130,8 @@ func changes(all []v1alpha1.Remediation) map[string]time.Time {
 	return last
 }
 
-// Observed returns the nodes of changes that are under way, which are judged by what gauges saw there before.
-func Observed(ctx context.Context, c client.Reader) (map[string]bool, error) {
+// NodesUnderWay returns the nodes of changes that are under way. These are judged by what gauges saw there before, too.
+func NodesUnderWay(ctx context.Context, c client.Reader) (map[string]bool, error) {
 	var all v1alpha1.RemediationList
 	if err := c.List(ctx, &all); err != nil {
 		return nil, fmt.Errorf("listing Remediations: %w", err)
