@@ -14,7 +14,7 @@ func TestWrongUseExitsWith2AndSaysWhatToDo(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown verb":    {[]string{"fti"}, "unknown command \"fti\" for \"kubectl loadline\"; did you mean fit?\nSee 'kubectl loadline --help' for usage and examples"},
+		"an unknown verb":    {[]string{"fitt"}, "unknown command \"fitt\" for \"kubectl loadline\"; did you mean fit?\nSee 'kubectl loadline --help' for usage and examples"},
 		"an unknown flag":    {[]string{"fit", "--fiel", "x"}, "unknown flag: --fiel\nSee 'kubectl loadline fit --help' for usage and examples"},
 		"an unknown format":  {[]string{"version", "-o", "xml"}, `"xml" is not one of table, json, yaml`},
 		"a manifest":         {[]string{"predict", "web.yaml"}, `"web.yaml" is a file: give it by -f, as in kubectl loadline predict -f web.yaml`},

@@ -32,7 +32,7 @@ func TestEveryVerbThatAsksAClusterTakesTheFlagsOfKubectl(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"check", "explain", "plan", "suggest", "record", "share", "status", "nodes", "pods", "version", "who"}; !slices.Equal(asking, want) {
+	if want := []string{"check", "explain", "plan", "suggest", "record", "share", "status", "nodes", "pods", "ui", "version", "who"}; !slices.Equal(asking, want) {
 		t.Errorf("the verbs that ask a cluster are %v, want %v", asking, want)
 	}
 }

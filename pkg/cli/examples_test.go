@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,6 +140,19 @@ func withAllBelow(command *cobra.Command) []*cobra.Command {
 	return all
 }
 
+// untilServed is the output of a command that is interrupted once it serves a page.
+type untilServed struct {
+	to        io.Writer
+	interrupt func()
+}
+
+func (u *untilServed) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte("Open http://")) {
+		u.interrupt()
+	}
+	return u.to.Write(p)
+}
+
 // runExample runs a line, and reports whether it looked for a cluster.
 func runExample(t *testing.T, line string) (asked bool) {
 	t.Helper()
@@ -150,9 +165,11 @@ func runExample(t *testing.T, line string) (asked bool) {
 		}
 		args := strings.Fields(strings.ReplaceAll(command, "'", ""))
 		var out, errs bytes.Buffer
-		code := cli.Run(t.Context(), "v1", args, cli.Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
+		ctx, interrupt := context.WithCancel(t.Context())
+		code := cli.Run(ctx, "v1", args, cli.Streams{In: strings.NewReader(input), Out: &untilServed{&out, interrupt}, Err: &errs})
+		interrupt()
 		input = out.String()
-		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "plan", "top", "profiles"}, args[0]) {
+		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "plan", "top", "profiles", "ui"}, args[0]) {
 			asked, input = true, clitest.ThreeJobs // as a cluster might have answered
 			continue
 		}

@@ -63,6 +63,8 @@ var hostileVerbs = map[string][]string{
 	"version":          {"--server {server}"},
 	"record":           {"--to {dir}/t.csv --server {server}"},
 
+	// It serves what it reads: package live tries that.
+	"ui": nil,
 	// These read nothing.
 	"top": nil, "profiles": nil, "help": nil, "completion": nil, "completion bash": nil, "completion zsh": nil, "completion fish": nil,
 	"completion powershell": nil, "completion kubectl": nil,

@@ -105,7 +105,7 @@ another time; 130 interrupted.`,
 	root.SetErr(streams.Err.Writer())
 	root.SetFlagErrorFunc(verb.SeeHelp)
 	addGroup(root, "Questions that need no cluster:", check.New(streams), predict.New(streams), size.New(streams), fit.New(streams), replay.New(release, streams), share.New(streams))
-	addGroup(root, "About a cluster:", who.New(release, streams), who.NewPlan(streams), who.NewTop(streams), who.NewProfiles(streams), status.New(streams), explain.New(streams), recording.New(streams))
+	addGroup(root, "About a cluster:", who.New(release, streams), who.NewUI(release, streams), who.NewPlan(streams), who.NewTop(streams), who.NewProfiles(streams), status.New(streams), explain.New(streams), recording.New(streams))
 	root.AddCommand(version.New(release, streams))
 	addCompletion(root, streams)
 	return root

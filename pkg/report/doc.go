@@ -1,14 +1,9 @@
 // Package report turns Loadline's answers into what people read: the tables, charts,
 // summaries and notes of a replay, of pools, and of trees of shares.
 //
-// A [Page] puts texts, tables and charts into one HTML file that loads nothing
-// else, which [WritePage] writes:
+// Pages are those of package page:
 //
-//	err := report.WritePage("week.html", report.Page{
-//		Title:    "Last week under four policies",
-//		Summary:  "Least dilation finishes 17.7% sooner than round robin.",
-//		Sections: []report.Section{{Title: "Results", Table: t, Charts: []chart.Chart{makespans}}},
-//	})
+//	err := page.Write("week.html", report.ReplayPage(answer, "kubectl loadline v0.4"))
 //
 // Numbers and tables are written by package text, and charts drawn by package chart.
 //

@@ -31,6 +31,7 @@ func shownCauses(wide bool) int {
 
 // reason is a cause, or many neighbours that are small causes, together.
 type reason struct {
+	kind     observed.Kind
 	words    string
 	dilation float64
 }
@@ -68,7 +69,7 @@ func reasons(causes []observed.Cause, maxShown int, least float64) []reason {
 			}
 			named++
 		}
-		all = append(all, reason{cause(&c) + " " + text.Added(c.Dilation), c.Dilation})
+		all = append(all, reason{c.Kind, cause(&c) + " " + text.Added(c.Dilation), c.Dilation})
 	}
 	if len(many) > 0 {
 		all = append(all, together(many))
@@ -90,11 +91,11 @@ func together(many []observed.Cause) reason {
 		}
 	}
 	if len(many) == 1 {
-		return reason{names[0] + " " + text.Added(sum), sum}
+		return reason{observed.ByNeighbour, names[0] + " " + text.Added(sum), sum}
 	}
 	shown := names
 	if more := len(names) - namedOfMany; more > 1 {
 		shown = append(slices.Clone(names[:namedOfMany-1]), fmt.Sprintf("%s and %s more", names[namedOfMany-1], text.Count(int64(more))))
 	}
-	return reason{fmt.Sprintf("%s together %s (%s)", text.Counted(len(many), what), text.Added(sum), strings.Join(shown, ", ")), sum}
+	return reason{observed.ByNeighbour, fmt.Sprintf("%s together %s (%s)", text.Counted(len(many), what), text.Added(sum), strings.Join(shown, ", ")), sum}
 }

@@ -8,36 +8,134 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/page"
 	"loadline.dev/loadline/pkg/text"
 )
 
-// FindingsPage returns a page about the pods that slow each other down: the findings, by workload if it is to be so, a heat map for each
-// node that has some, and the agreement of the model of the node with the observations.
-func FindingsPage(a *findings.Answer, byWorkload bool, footer string) Page {
-	notes := FindingsNotes(a)
-	page := Page{Title: "Who slows whom", Summary: notes[0], Footer: footer}
-	if len(a.Findings) > 0 {
-		section := Section{Title: "Findings", Table: FindingsTable(a, false), Filter: &Filter{Label: "Namespace", Group: namespaceOf}}
+// Situation is an answer about a cluster at a moment, with what else pages show of it.
+type Situation struct {
+	*findings.Answer
+
+	// Nodes and Pods are those of the cluster.
+	Nodes []corev1.Node
+	Pods  []corev1.Pod
+	// Past returns the dilations of a pod over the last while, oldest first and equally far apart, NaN where it was not observed; PastIs
+	// says of which time. It may be nil.
+	Past   func(pod string) []float64
+	PastIs string
+	// PodLink and NodeLink return where the names of pods and nodes lead; they may be nil.
+	PodLink, NodeLink func(name string) string
+	// Action returns what carries out a step of the plan at once, nil for nothing. It may be nil.
+	Action func(*plan.Step) *page.Action
+}
+
+// FindingsPage returns a page that is complete in itself about the pods that slow each other down: what [Overview] shows, the findings in a
+// table, by workload if it is to be so, who slows whom on the nodes with the worst of them, and how far the model of the nodes agrees
+// with the observations.
+func FindingsPage(s *Situation, byWorkload bool, footer string) page.Page {
+	p := Overview(s)
+	p.Footer = footer
+	last := &p.Sections[len(p.Sections)-1]
+	notes := last.Notes
+	last.Notes = nil
+	if len(s.Findings) > 0 {
+		section := page.Section{Title: "Findings", Table: FindingsTable(s.Answer, false), Filter: &page.Filter{Label: "Namespace", Group: namespaceOf}}
 		if byWorkload {
-			section.Table = GroupsTable(a.ByWorkload(), a.Above, false)
+			section.Table = GroupsTable(s.ByWorkload(), s.Above, false)
 		}
-		page.Sections = append(page.Sections, section)
+		p.Sections = append(p.Sections, section)
 	}
-	for i := range a.Nodes {
-		if section, some := nodeSection(a, a.Nodes[i].Name); some {
-			page.Sections = append(page.Sections, section)
-		}
-	}
-	if scatter, some := predictedScatter(a); some {
-		page.Sections = append(page.Sections, Section{
-			Title: "Predicted and observed", Charts: []chart.Chart{scatter},
+	p.Sections = append(p.Sections, nodeMaps(s.Answer)...)
+	if scatter, some := predictedScatter(s.Answer); some {
+		p.Sections = append(p.Sections, page.Section{
+			Title: "Does the model agree with what was observed?", Charts: []chart.Chart{scatter},
 			Text: "What the model of each node says of its pods, by the vectors that were observed, against the dilation that was.",
 		})
 	}
-	page.Sections = append(page.Sections, Section{Title: "Nodes", Table: ObservedNodesTable(a.Nodes), Notes: notes[1:]})
-	return page
+	p.Sections = append(p.Sections, page.Section{Title: "Nodes in numbers", Table: ObservedNodesTable(s.Answer.Nodes), Notes: notes})
+	return p
+}
+
+// Overview returns the first page about a cluster: a verdict in one sentence, the plan, the pods that are slowed down, and all nodes.
+func Overview(s *Situation) page.Page {
+	notes := FindingsNotes(s.Answer)
+	p := page.Page{Title: Verdict(s.Answer), Summary: worstOf(s.Answer), Status: coverage(s.Answer)}
+	if cards := planCards(s); len(cards) > 0 {
+		p.Sections = append(p.Sections, page.Section{Title: "Do this: worked out together, in this order", Cards: cards})
+	}
+	if len(s.Findings) > 0 {
+		p.Sections = append(p.Sections, victims(s))
+	}
+	p.Sections = append(p.Sections, page.Section{Title: "Nodes", Tiles: nodeTiles(s), Notes: notes[1:]})
+	return p
+}
+
+// Verdict says in one sentence how a cluster fares, and what the plan makes of it.
+func Verdict(a *findings.Answer) string {
+	all := text.Counted(len(a.Pods), "observed pod")
+	switch {
+	case len(a.Pods) == 0:
+		return "No pod is observed."
+	case len(a.Findings) == 0:
+		return fmt.Sprintf("None of %s is slowed down %s or more.", all, text.Times(a.Above))
+	}
+	line := fmt.Sprintf("%s of %s run slower than they could.", text.Count(int64(len(a.Findings))), all)
+	if len(a.Findings) == 1 {
+		line = fmt.Sprintf("1 of %s runs slower than it could.", all)
+	}
+	switch {
+	case a.Plan == nil:
+		return line + " What would help is being worked out."
+	case len(a.Plan.Steps) == 0:
+		return line + " No change is known that would help."
+	}
+	mended := 0
+	for i := range a.Findings {
+		if r := &a.Findings[i].Remedy; r.Action != findings.Leave && r.Dilation < a.Above {
+			mended++
+		}
+	}
+	verb := "mend"
+	if len(a.Plan.Steps) == 1 {
+		verb = "mends"
+	}
+	if mended == 0 {
+		return line + fmt.Sprintf(" %s would make it less.", text.Counted(len(a.Plan.Steps), "change"))
+	}
+	return line + fmt.Sprintf(" %s %s %s of them.", text.Counted(len(a.Plan.Steps), "change"), verb, text.Count(int64(mended)))
+}
+
+// worstOf says which pod is worst off.
+func worstOf(a *findings.Answer) string {
+	if len(a.Findings) == 0 {
+		return ""
+	}
+	f := &a.Findings[0]
+	return fmt.Sprintf("Worst: %s on %s takes %s as long as alone, because of %s.", f.Pod.Pod, f.Node, text.Times(f.Dilation), because(f.Causes, fewCauses))
+}
+
+// coverage says what an answer is of, and how old the oldest observation is.
+func coverage(a *findings.Answer) string {
+	nodes, oldest := 0, 0.0
+	for i := range a.Nodes {
+		if n := &a.Nodes[i]; n.Problem == "" {
+			nodes++
+			oldest = max(oldest, n.AgeSeconds)
+		}
+	}
+	line := fmt.Sprintf("Observed: %s of %s, %s of the last minute", text.Count(int64(nodes)), text.Counted(len(a.Nodes), "node"), text.Counted(len(a.Pods), "pod"))
+	if nodes > 0 {
+		line += fmt.Sprintf("; the oldest observation is %.0f s old", oldest)
+	}
+	if a.Unseen > 0 {
+		line += fmt.Sprintf("; %s on nodes that are not observed", text.Counted(a.Unseen, "pod"))
+	}
+	return line + "."
 }
 
 // namespaceOf returns the namespace of a pod, such as shop/cart-0, or of a workload, such as Deployment shop/cart.
@@ -46,55 +144,110 @@ func namespaceOf(name string) string {
 	return namespace
 }
 
+// link returns where a name leads.
+func link(to func(string) string, name string) string {
+	if to == nil {
+		return ""
+	}
+	return to(name)
+}
+
+// fullHeat is the dilation that has the darkest colour, of tiles and of maps alike.
+const fullHeat = 4
+
+// heat returns the position of a dilation on the scale of colours, which is logarithmic.
+func heat(dilation float64) float64 { return math.Log(max(dilation, 1)) / math.Log(fullHeat) }
+
+// nodeTiles shows all nodes, the worst first.
+func nodeTiles(s *Situation) *page.Tiles {
+	worst := map[string]float64{}
+	for i := range s.Answer.Pods {
+		if p := &s.Answer.Pods[i]; !p.Short {
+			worst[p.Node] = max(worst[p.Node], p.Dilation)
+		}
+	}
+	nodes := slices.Clone(s.Answer.Nodes)
+	slices.SortStableFunc(nodes, func(a, b findings.NodeSummary) int { return cmp.Compare(worst[b.Name], worst[a.Name]) })
+	tiles := &page.Tiles{Of: "how many times longer than alone the pod takes that is slowed down most; one scale for all"}
+	for i := range nodes {
+		n := &nodes[i]
+		tile := page.Tile{Name: n.Name, Link: link(s.NodeLink, n.Name)}
+		switch {
+		case n.Problem != "":
+			tile.Unknown, tile.Figure, tile.Detail = true, "not observed", n.Problem
+		case worst[n.Name] == 0:
+			tile.Figure, tile.Detail = "nothing to judge yet", busyLine(n)
+		default:
+			tile.Heat, tile.Figure, tile.Detail = heat(worst[n.Name]), "worst "+text.Times(worst[n.Name]), busyLine(n)
+		}
+		tiles.Tiles = append(tiles.Tiles, tile)
+	}
+	return tiles
+}
+
+// busyLine says how busy a node is.
+func busyLine(n *findings.NodeSummary) string {
+	line := fmt.Sprintf("CPU %s busy", text.Percent(n.Busy))
+	if n.Stolen >= 0.005 {
+		line += fmt.Sprintf(", %s stolen", text.Percent(n.Stolen))
+	}
+	line += " · " + text.Counted(n.Pods, "pod")
+	if n.Slowed > 0 {
+		line += fmt.Sprintf(", %s slowed", text.Count(int64(n.Slowed)))
+	}
+	return line
+}
+
 const (
-	// maxCells bounds the rows and the columns of a heat map.
+	// maxCells bounds the rows and the columns of a heat map, and maxMaps the number of maps of a page.
 	maxCells = 30
+	maxMaps  = 8
 	// shownDilation is the smallest dilation of a pod that has a row.
 	shownDilation = 1.05
 	// shownCause is the smallest part of a dilation whose cause has a column.
 	shownCause = 0.005
 )
 
-// nodeSection returns who slows whom on a node, if anything does.
-func nodeSection(a *findings.Answer, node string) (Section, bool) {
-	var slowed []findings.Pod
+// nodeMaps returns who slows whom on the nodes with the pods that are slowed down most, with one scale of colours for all.
+func nodeMaps(a *findings.Answer) []page.Section {
+	slowed, full := map[string][]*findings.Pod{}, 0.0
 	for i := range a.Pods {
-		if p := &a.Pods[i]; p.Node == node && !p.Short && p.Dilation >= shownDilation && len(p.Causes) > 0 {
-			slowed = append(slowed, *p)
+		if p := &a.Pods[i]; !p.Short && p.Dilation >= shownDilation && len(p.Causes) > 0 {
+			slowed[p.Node] = append(slowed[p.Node], p)
+			full = max(full, p.Causes[0].Dilation)
 		}
 	}
-	if len(slowed) == 0 {
-		return Section{}, false
+	nodes := slices.Collect(maps.Keys(slowed))
+	for _, pods := range slowed {
+		slices.SortStableFunc(pods, func(a, b *findings.Pod) int { return cmp.Compare(b.Dilation, a.Dilation) })
 	}
-	slices.SortStableFunc(slowed, func(a, b findings.Pod) int { return cmp.Compare(b.Dilation, a.Dilation) })
-	left := max(0, len(slowed)-maxCells)
-	slowed = slowed[:len(slowed)-left]
-	sums := map[string]float64{}
-	for i := range slowed {
-		for _, c := range slowed[i].Causes {
-			if c.Dilation >= shownCause {
-				sums[cause(&c)] += c.Dilation
-			}
+	slices.SortFunc(nodes, func(a, b string) int {
+		return cmp.Or(cmp.Compare(slowed[b][0].Dilation, slowed[a][0].Dilation), cmp.Compare(a, b))
+	})
+	var sections []page.Section
+	left := 0
+	for _, name := range nodes {
+		if len(slowed[name]) == 1 && len(slowed[name][0].Causes) == 1 {
+			continue // the bar says it all
 		}
-	}
-	names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
-	names = names[:min(len(names), maxCells)]
-	h := chart.HeatMap{Quantity: "added dilation", Unit: "×", RowsAre: "slowed pod", ColumnsAre: "because of", Columns: names}
-	for i := range slowed {
-		h.Rows = append(h.Rows, slowed[i].Pod)
-		row := make([]float64, len(names))
-		for _, c := range slowed[i].Causes {
-			if k := slices.Index(names, cause(&c)); k >= 0 {
-				row[k] += math.Round(c.Dilation*100) / 100
-			}
+		if len(sections) == maxMaps {
+			left++
+			continue
 		}
-		h.Values = append(h.Values, row)
+		s := page.Section{Title: "Who slows whom on " + name}
+		h, more := heatMap(slowed[name], cause, func(p *findings.Pod) string { return p.Pod })
+		h.Full = full
+		s.Charts = append(s.Charts, h)
+		if more > 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("Left out: %s that are slowed down less.", text.Counted(more, "pod")))
+		}
+		sections = append(sections, s)
 	}
-	s := Section{Title: "Who slows whom on " + node, Charts: []chart.Chart{h}}
 	if left > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("Left out: %s that are slowed down less.", text.Counted(left, "pod")))
+		last := &sections[len(sections)-1]
+		last.Notes = append(last.Notes, fmt.Sprintf("%s with pods that are slowed down less have no map here: kubectl loadline ui shows each.", text.Counted(left, "further node")))
 	}
-	return s, true
+	return sections
 }
 
 // predictedScatter returns predicted against observed dilations, if there are any that are no guess.

@@ -15,6 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/page"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -219,27 +220,30 @@ func TestNotesSayWhatWasNotObserved(t *testing.T) {
 	}
 }
 
+// situation returns an answer about a cluster of which nothing else is known.
+func situation(a *findings.Answer) *report.Situation { return &report.Situation{Answer: a} }
+
 func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 	t.Parallel()
 	pods := []findings.Pod{
-		{Pod: "a/1", Node: "n-1", Dilation: 2, Predicted: new(1.9), Causes: []observed.Cause{{Kind: observed.ByNeighbour, Pod: "b/1", Dilation: 1}}},
+		{Pod: "a/1", Node: "n-1", Dilation: 2, Predicted: new(1.9), Causes: []observed.Cause{{Kind: observed.ByNeighbour, Pod: "b/1", Dilation: 0.9}, {Kind: observed.BySystem, Dilation: 0.1}}},
 		{Pod: "b/1", Node: "n-1", Dilation: 1.01, Predicted: new(1.0), Causes: []observed.Cause{{Kind: observed.ByNeighbour, Pod: "a/1", Dilation: 0.01}}},
 		{Pod: "c/1", Node: "n-2", Dilation: 1, Predicted: new(1.0)},
 	}
-	page := report.FindingsPage(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2"}}}, false, "made")
+	made := report.FindingsPage(situation(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2"}}}), false, "made")
 	var titles []string
-	for _, s := range page.Sections {
+	for _, s := range made.Sections {
 		titles = append(titles, s.Title)
 	}
-	if diff := cmp.Diff([]string{"Who slows whom on n-1", "Predicted and observed", "Nodes"}, titles); diff != "" {
+	if diff := cmp.Diff([]string{"Nodes", "Who slows whom on n-1", "Does the model agree with what was observed?", "Nodes in numbers"}, titles); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	var b bytes.Buffer
-	if err := report.EncodePage(&b, page); err != nil {
+	if err := page.Encode(&b, made); err != nil {
 		t.Fatal(err)
 	}
-	empty := report.FindingsPage(&findings.Answer{Above: 1.2}, false, "")
-	if err := report.EncodePage(&b, empty); err != nil || len(empty.Sections) != 1 {
+	empty := report.FindingsPage(situation(&findings.Answer{Above: 1.2}), false, "")
+	if err := page.Encode(&b, empty); err != nil || len(empty.Sections) != 2 {
 		t.Errorf("of nothing: %v, %d sections", err, len(empty.Sections))
 	}
 }
@@ -254,17 +258,17 @@ func TestFindingsCanBeFilteredByNamespace(t *testing.T) {
 	}
 	encode := func() string {
 		var b bytes.Buffer
-		if err := report.EncodePage(&b, report.FindingsPage(a, false, "")); err != nil {
+		if err := page.Encode(&b, report.FindingsPage(situation(a), false, "")); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	page := encode()
+	encoded := encode()
 	for _, want := range []string{
-		"<legend>Namespace</legend>", `id="show-section-1-group-2"> etl</label>`, `id="show-section-1-group-1"> shop</label>`,
-		"section:has(#show-section-1-group-1:checked) tbody tr:not(.section-1-group-1) { display: none; }", `<tr class="section-1-group-2"><td class="right">2.00 ± 0.00×</td><th scope="row">etl/sort</th>`,
+		"<legend>Namespace</legend>", `id="show-section-3-group-2"> etl</label>`, `id="show-section-3-group-1"> shop</label>`,
+		"section:has(#show-section-3-group-1:checked) tbody tr:not(.section-3-group-1) { display: none; }", `<tr class="section-3-group-2"><td class="right">2.00 ± 0.00×</td><th scope="row">etl/sort</th>`,
 	} {
-		if !strings.Contains(page, want) {
+		if !strings.Contains(encoded, want) {
 			t.Errorf("%q is not in the page", want)
 		}
 	}

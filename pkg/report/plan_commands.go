@@ -16,34 +16,47 @@ import (
 // kubectl, each after what it is for, and as a comment what gives later pods of the workload the same. The error names the pod that has no
 // such patch.
 func PlanCommands(p *plan.Plan, pods []corev1.Pod) ([]string, error) {
+	byName := podsByName(pods)
+	lines := comments(strings.Join(PlanNotes(p), "\n"))
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		lines = append(lines, "")
+		lines = append(lines, comments(fmt.Sprintf("Step %d: %s. It wins %s.", i+1, Change(&s.Change), interval(s.Win)))...)
+		step, err := stepCommands(s, byName[s.Pod])
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, step...)
+	}
+	return lines, nil
+}
+
+func podsByName(pods []corev1.Pod) map[string]*corev1.Pod {
 	byName := make(map[string]*corev1.Pod, len(pods))
 	for i := range pods {
 		byName[text.QualifiedName(&pods[i])] = &pods[i]
 	}
-	lines := comments(strings.Join(PlanNotes(p), "\n"))
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		pod := byName[s.Pod]
-		lines = append(lines, "")
-		lines = append(lines, comments(fmt.Sprintf("Step %d: %s. It wins %s.", i+1, Change(&s.Change), interval(s.Win)))...)
-		if s.Action == plan.MovePod {
-			lines = append(lines, comments(fmt.Sprintf("The pod that is made in its place is to run on %s: see that its scheduler puts it there.", s.To))...)
-			lines = append(lines, kubectl.Evict(pod))
-			continue
-		}
-		cpus := []disruption.ContainerCPU{s.CPU()}
-		if s.NotInPlace == "" {
-			lines = append(lines, kubectl.Resize(pod, cpus))
-		} else {
-			lines = append(lines, comments(fmt.Sprintf("Not in place: %s.", s.NotInPlace))...)
-		}
-		patch, err := kubectl.Template(pod, cpus)
-		if err != nil {
-			return nil, fmt.Errorf("pod %s: %w", s.Pod, err)
-		}
-		if patch != "" {
-			lines = append(lines, comments("For the pods to come, patch the template of "+s.Workload+":\n"+patch)...)
-		}
+	return byName
+}
+
+// stepCommands returns the lines that carry out a step, given its pod.
+func stepCommands(s *plan.Step, pod *corev1.Pod) ([]string, error) {
+	if s.Action == plan.MovePod {
+		return append(comments(fmt.Sprintf("The pod that is made in its place is to run on %s: see that its scheduler puts it there.", s.To)), kubectl.Evict(pod)), nil
+	}
+	var lines []string
+	cpus := []disruption.ContainerCPU{s.CPU()}
+	if s.NotInPlace == "" {
+		lines = append(lines, kubectl.Resize(pod, cpus))
+	} else {
+		lines = append(lines, comments(fmt.Sprintf("Not in place: %s.", s.NotInPlace))...)
+	}
+	patch, err := kubectl.Template(pod, cpus)
+	if err != nil {
+		return nil, fmt.Errorf("pod %s: %w", s.Pod, err)
+	}
+	if patch != "" {
+		lines = append(lines, comments("For the pods to come, patch the template of "+s.Workload+":\n"+patch)...)
 	}
 	return lines, nil
 }

@@ -6,25 +6,26 @@ import (
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/page"
 )
 
 // ReplayPage returns the report of a replay. The footer says what made it.
-func ReplayPage(a *replays.Answer, footer string) Page {
-	page := Page{Title: strings.TrimSpace("Replay " + a.Name), Summary: ReplaySummary(a), Footer: footer}
+func ReplayPage(a *replays.Answer, footer string) page.Page {
+	p := page.Page{Title: strings.TrimSpace("Replay " + a.Name), Summary: ReplaySummary(a), Footer: footer}
 	if len(a.Policies) == 0 {
-		return page
+		return p
 	}
-	page.Sections = []Section{
+	p.Sections = []page.Section{
 		{Title: "Policies", Table: ReplayTable(a, false), Text: mainLegend(a), Notes: ReplayNotes(a), Charts: comparisons(a)},
 		{Title: "Details", Table: ReplayDetails(a), Text: detailLegend},
 	}
 	if charts := occupancies(a); len(charts) > 0 {
-		page.Sections = append(page.Sections, Section{
+		p.Sections = append(p.Sections, page.Section{
 			Title: "Nodes over time", Charts: charts,
 			Text: "How busy the busiest resource of each node was in the first run of each policy. Where there are many nodes a row is the mean of several.",
 		})
 	}
-	return page
+	return p
 }
 
 func mainLegend(a *replays.Answer) string {

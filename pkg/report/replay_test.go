@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/page"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -228,11 +229,11 @@ func TestAnyReplayHasAPage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var page bytes.Buffer
-			if err := EncodePage(&page, ReplayPage(test.answer, "made by a test")); err != nil {
+			var written bytes.Buffer
+			if err := page.Encode(&written, ReplayPage(test.answer, "made by a test")); err != nil {
 				t.Fatal(err)
 			}
-			if charts := strings.Count(page.String(), "<svg"); charts != test.charts {
+			if charts := strings.Count(written.String(), "<svg"); charts != test.charts {
 				t.Errorf("%d charts, want %d", charts, test.charts)
 			}
 		})

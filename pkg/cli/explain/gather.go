@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -153,52 +151,14 @@ func (x *explain) readProfiles(ctx context.Context, c client.Client, in *explana
 // readRules reads the rules for pods without a profile, and the guard's settings: those of --scheduler, else those of
 // the scheduler in the cluster, else the defaults.
 func (x *explain) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
-	if x.scheduler != "" || c == nil {
-		return x.readRulesFile(in)
+	rules, err := deployed.ReadRules(x.scheduler)
+	if x.scheduler == "" && c != nil {
+		rules, err = deployed.FindRules(ctx, c, own)
 	}
-	var scheduler *deployed.SchedulerConfig
-	components, err := deployed.FindComponents(ctx, c, "", own)
-	if err == nil {
-		scheduler, in.Rules, err = deployed.FindSchedulerConfig(ctx, c, components)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		in.Rules = "the defaults, since the scheduler's are not known: " + verb.OneLine(err)
-	}
-	return goBy(scheduler, in)
-}
-
-func (x *explain) readRulesFile(in *explanation.Input) error {
-	in.Rules = "the defaults"
-	var scheduler *deployed.SchedulerConfig
-	if path := x.scheduler; path != "" {
-		in.Rules = filepath.Base(path)
-		content, err := os.ReadFile(filepath.Clean(path))
-		if err == nil {
-			scheduler, err = deployed.ReadSchedulerConfig(content)
-		}
-		if err != nil {
-			return fmt.Errorf("--scheduler %s: %w", in.Rules, err)
-		}
-	}
-	return goBy(scheduler, in)
-}
-
-// goBy has an explanation go by the configuration of a scheduler, which is nil if it is
-// not known.
-func goBy(scheduler *deployed.SchedulerConfig, in *explanation.Input) error {
-	if scheduler != nil {
-		in.Schedulers = append([]string{}, scheduler.Names...)
-	}
-	args, err := scheduler.Args(in.Pod.Spec.SchedulerName)
 	if err != nil {
 		return err
 	}
-	in.Requests, in.GuardMode, in.Limits = args.Requests, args.GuardMode, args.Limits
-	in.Hold = explanation.Hold{MaxDilation: args.HoldMaxDilation, MaxWaitSeconds: args.HoldMaxWait.Seconds()}
-	return nil
+	return rules.Judge(in)
 }
 
 // fromFiles reads files.

@@ -112,7 +112,7 @@ func TestSimulateRefusesWrongUse(t *testing.T) {
 		"a cluster by -f":     {[]string{"-f", job, "-f", cluster}, "there is a Node among the manifests: to ask files in place of a cluster, write explain --simulate MANIFEST -f CLUSTER"},
 		"input twice":         {[]string{"-", "-f", "-"}, "standard input cannot be both the manifest and the cluster"},
 		"a change":            {[]string{"-f", job, "--what-if", "request=1"}, "--what-if is about a pod that is there: with --simulate change the manifest"},
-		"no workload":         {[]string{"-f", clitest.WriteFile(t, "p.yaml", clitest.PaperJobs)}, "--simulate is about one workload, such as a Pod or a Deployment, and the manifest has 0: none"},
+		"no workload":         {[]string{"-f", clitest.WriteFile(t, "p.yaml", clitest.PaperJobs)}, "a simulation is about one workload, such as a Pod or a Deployment, and the manifest has 0: none"},
 		"two workloads":       {[]string{"-f", job, "-f", clitest.WriteFile(t, "b.yaml", strings.Replace(sortJob, "sort", "b", 1))}, "and the manifest has 2: job/etl/sort, job/etl/b"},
 		"another namespace":   {[]string{job, "-f", cluster, "-n", "shop"}, `job/etl/sort: metadata.namespace: "etl" is not the namespace of -n, "shop"`},
 		"a misspelt field":    {[]string{clitest.WriteFile(t, "b.yaml", strings.Replace(sortJob, "parallelism", "paralelism", 1)), "-f", cluster}, `spec.paralelism: Forbidden: there is no such field`},

@@ -12,6 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/page"
 )
 
 // drawings holds the names of files that a replay is drawn to.
@@ -34,7 +35,7 @@ func (d *drawings) check() error {
 		return err
 	}
 	if d.page != "" {
-		if err := report.CheckPagePath(d.page); err != nil {
+		if err := page.CheckPath(d.page); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
@@ -69,7 +70,7 @@ func (d *drawings) draw(a *replays.Answer, version string) (remarks []string, er
 		}
 	}
 	if d.page != "" {
-		if pageErr := report.WritePage(d.page, report.ReplayPage(a, "kubectl loadline "+version)); pageErr != nil {
+		if pageErr := page.Write(d.page, report.ReplayPage(a, "kubectl loadline "+version)); pageErr != nil {
 			err = errors.Join(err, pageErr)
 		} else {
 			wrote = append(wrote, d.page)

@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/pools"
+	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
@@ -35,8 +36,8 @@ func (d *drawings) draw(ctx context.Context, in pools.Input) (wrote []string, er
 		flag, path string
 		chart      func() (chart.Chart, error)
 	}{
-		{"plot-servers", d.servers, func() (chart.Chart, error) { return serversChart(ctx, in) }},
-		{"plot-map", d.strategies, func() (chart.Chart, error) { return strategyMap(ctx, in) }},
+		{"plot-servers", d.servers, func() (chart.Chart, error) { return drawn(pools.ServersByRate, report.ServersChart)(ctx, in) }},
+		{"plot-map", d.strategies, func() (chart.Chart, error) { return drawn(pools.CompareByRates, report.StrategyMap)(ctx, in) }},
 	} {
 		if drawing.path == "" {
 			continue
@@ -52,4 +53,15 @@ func (d *drawings) draw(ctx context.Context, in pools.Input) (wrote []string, er
 		wrote = append(wrote, drawing.path)
 	}
 	return wrote, err
+}
+
+// drawn returns what answers a question about a plan, and draws the answer.
+func drawn[A any](answer func(context.Context, pools.Input) (*A, error), draw func(*A) chart.Chart) func(context.Context, pools.Input) (chart.Chart, error) {
+	return func(ctx context.Context, in pools.Input) (chart.Chart, error) {
+		a, err := answer(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return draw(a), nil
+	}
 }

@@ -35,9 +35,11 @@ type asking struct {
 	above     float64
 	watch     bool
 	moves     bool // whether remedies may be moves
-	weights   verb.Weights
-	cluster   access.Flags
-	output    verb.Output
+	// everything is whether what else there is of Loadline's objects is read from files, too.
+	everything bool
+	weights    verb.Weights
+	cluster    access.Flags
+	output     verb.Output
 }
 
 // seen is the state of the cluster at a moment.
@@ -46,6 +48,17 @@ type seen struct {
 	options   plan.Options // which changes may be proposed
 	reports   []usage.Report
 	workloads []v1alpha1.WorkloadProfile
+	others    others
+}
+
+// others are objects that only the page shows.
+type others struct {
+	classes      []v1alpha1.NodeProfile
+	namespaces   []corev1.Namespace
+	plans        []v1alpha1.PoolPlan
+	trees        []v1alpha1.ShareTree
+	replays      []v1alpha1.TraceReplay
+	remediations []v1alpha1.Remediation
 }
 
 // add adds the flags of the verb of a name, those of tables too.

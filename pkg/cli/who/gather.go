@@ -148,7 +148,7 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 		seen.in.Sights = append(seen.in.Sights, s)
 	}
 	workloads := &v1alpha1.WorkloadProfileList{}
-	if err := c.client.List(ctx, workloads); err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+	if err := c.client.List(ctx, workloads); err != nil && !absent(err) {
 		return nil, fmt.Errorf("listing profiles: %w", err)
 	}
 	seen.workloads = workloads.Items
@@ -159,8 +159,14 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	if err := c.client.List(ctx, namespaces); err != nil && !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("listing namespaces: %w", err)
 	}
+	seen.others.namespaces = namespaces.Items
 	return seen, seen.promise(namespaces.Items)
 }
+
+// absent reports whether a kind could not be listed because the cluster does not have it, and unlisted whether for that or because the user
+// may not.
+func absent(err error) bool   { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
+func unlisted(err error) bool { return absent(err) || apierrors.IsForbidden(err) }
 
 func sightOf(node string, r *usage.Report) observed.Sight {
 	return observed.Sight{Node: node, Intervals: r.Intervals, Age: time.Duration(r.AgeSeconds * float64(time.Second))}
@@ -170,7 +176,11 @@ func sightOf(node string, r *usage.Report) observed.Sight {
 type files struct{ *asking }
 
 func (f *files) look(context.Context) (*seen, error) {
-	found, err := f.files.Read(f.streams, slices.Concat(input.Snapshot(), input.Disruption(), input.Admission())...)
+	kinds := slices.Concat(input.Snapshot(), input.Disruption(), input.Admission())
+	if f.everything {
+		kinds = append(kinds, input.PoolPlan, input.ShareTree, input.TraceReplay, input.Remediation)
+	}
+	found, err := f.files.Read(f.streams, kinds...)
 	if err != nil {
 		return nil, err
 	}
@@ -200,6 +210,10 @@ func (f *files) look(context.Context) (*seen, error) {
 	}
 	for i := range reports {
 		seen.in.Sights = append(seen.in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))
+	}
+	seen.others = others{
+		classes: found.NodeProfiles, namespaces: found.Namespaces, plans: found.PoolPlans, trees: found.ShareTrees, replays: found.TraceReplays,
+		remediations: found.Remediations,
 	}
 	return seen, seen.promise(found.Namespaces)
 }

@@ -10,6 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/page"
 )
 
 // who holds the flags of the verb who.
@@ -55,11 +56,11 @@ kernel does not tell waiting for a disk from using it.`,
 				return err
 			}
 			if w.report != "" {
-				if err := report.CheckPagePath(w.report); err != nil {
+				if err := page.CheckPath(w.report); err != nil {
 					return fmt.Errorf("--report: %w", err)
 				}
 			}
-			return w.run(command.Context(), func(_ *seen, a *findings.Answer) error { return w.print(a, version) })
+			return w.run(command.Context(), func(s *seen, a *findings.Answer) error { return w.print(s, a, version) })
 		},
 	}
 	flags := command.Flags()
@@ -70,10 +71,10 @@ kernel does not tell waiting for a disk from using it.`,
 }
 
 // print prints an answer.
-func (w *who) print(a *findings.Answer, version string) error {
+func (w *who) print(s *seen, a *findings.Answer, version string) error {
 	if w.report != "" {
-		page := report.FindingsPage(a, w.byWorkload, "Made by kubectl loadline "+version+" who.")
-		if err := report.WritePage(w.report, page); err != nil {
+		situation := &report.Situation{Answer: a, Nodes: s.in.Nodes, Pods: s.in.Pods}
+		if err := page.Write(w.report, report.FindingsPage(situation, w.byWorkload, "Made by kubectl loadline "+version+" who.")); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}

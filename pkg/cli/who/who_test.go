@@ -261,7 +261,7 @@ func TestWhoWritesAPageThatStandsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Who slows whom on worker-1", "Predicted and observed", "shop/cart", "<svg", "Made by kubectl loadline v1.2.3 who."} {
+	for _, want := range []string{"Who slows whom on worker-1", "Does the model agree with what was observed?", "shop/cart", "<svg", "Made by kubectl loadline v1.2.3 who."} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("%q is not in the page", want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/page"
 )
 
 // The files of a report.
@@ -40,9 +41,9 @@ type fullReport struct {
 // be shown or does not fit is left out. 10 policies with 100 seeds fit: they take
 // some 0.5 MB, and 0.8 MB if no two runs have a number in common.
 func reportOn(in *input, answer *replays.Answer) (*fullReport, error) {
-	var page bytes.Buffer
+	var content bytes.Buffer
 	noPage := ""
-	if err := report.EncodePage(&page, report.ReplayPage(answer, "loadline-manager "+in.version)); err != nil {
+	if err := page.Encode(&content, report.ReplayPage(answer, "loadline-manager "+in.version)); err != nil {
 		noPage = fmt.Sprintf("; there is no %s, for it cannot be drawn: %v", pageFile, err)
 	}
 	write := func(answer *replays.Answer) (*fullReport, error) {
@@ -61,7 +62,7 @@ func reportOn(in *input, answer *replays.Answer) (*fullReport, error) {
 			r.lacks = noPage
 			return r, nil
 		}
-		_, err = addFile(r.stored, pageFile, page.Bytes())
+		_, err = addFile(r.stored, pageFile, content.Bytes())
 		return r, err
 	}
 	r, err := write(answer)

@@ -26,6 +26,12 @@ func Find(in *observed.Input, o *plan.Options) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Of(c, above, p)
+}
+
+// Of returns the findings about a cluster that was observed and solved, and of which a plan was made. Without a plan, which takes most of the
+// time of [Find], the findings have no remedies. The error names the pod for which the model has no answer.
+func Of(c *observed.Cluster, above float64, p *plan.Plan) (*Answer, error) {
 	a := &Answer{Above: above, Findings: []Finding{}, Pods: []Pod{}, Plan: p}
 	for _, n := range c.Nodes {
 		seen := viewOf(n)
@@ -46,9 +52,11 @@ func Find(in *observed.Input, o *plan.Options) (*Answer, error) {
 				a.Unsure++
 			case view.Dilation >= above:
 				seen.Slowed++
-				a.Findings = append(a.Findings, Finding{
-					Pod: *view, SinceSeconds: r.Since.Seconds(), AtLeast: r.AtLeast, Resource: string(corev1.ResourceCPU), Remedy: remedyOf(p, r),
-				})
+				f := Finding{Pod: *view, SinceSeconds: r.Since.Seconds(), AtLeast: r.AtLeast, Resource: string(corev1.ResourceCPU)}
+				if p != nil {
+					f.Remedy = remedyOf(p, r)
+				}
+				a.Findings = append(a.Findings, f)
 			}
 			a.Pods = append(a.Pods, *view)
 		}

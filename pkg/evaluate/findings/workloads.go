@@ -31,24 +31,24 @@ type Group struct {
 
 // ByWorkload returns the findings of an answer by workload, the worst first.
 func (a *Answer) ByWorkload() []Group {
-	groups := []Group{}
+	groups, at := []Group{}, map[string]int{}
 	for i := range a.Findings { // the worst first
 		f := &a.Findings[i]
-		k := slices.IndexFunc(groups, func(g Group) bool { return g.Workload == f.Workload })
-		if k < 0 {
+		k, known := at[f.Workload]
+		if !known {
 			k = len(groups)
+			at[f.Workload] = k
 			groups = append(groups, newGroup(f))
 		}
 		groups[k].add(f)
 	}
-	for k := range groups {
-		g := &groups[k]
-		for i := range a.Pods {
-			if a.Pods[i].Workload == g.Workload {
-				g.Pods++
-			}
+	for i := range a.Pods {
+		if k, known := at[a.Pods[i].Workload]; known {
+			groups[k].Pods++
 		}
-		g.average()
+	}
+	for k := range groups {
+		groups[k].average()
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Dilation, a.Dilation) })
 	return groups

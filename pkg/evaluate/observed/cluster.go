@@ -54,6 +54,7 @@ type Pod struct {
 	*Observation
 
 	Object *corev1.Pod
+	UID    string // of its control groups: static pods have another one in the API
 	Node   *Node
 	Index  int     // of the pod in the model; −1 for one that uses next to nothing
 	Limits []Limit // that held it back, if it is slowed down
@@ -110,7 +111,7 @@ func (n *Node) see(s *Sight, above float64, window time.Duration) {
 	for _, uid := range slices.Sorted(maps.Keys(seen)) {
 		o := seen[uid]
 		if pod := known[uid]; pod != nil {
-			n.Pods = append(n.Pods, &Pod{Observation: o, Object: pod, Node: n, Index: -1})
+			n.Pods = append(n.Pods, &Pod{Observation: o, Object: pod, UID: uid, Node: n, Index: -1})
 		}
 	}
 }

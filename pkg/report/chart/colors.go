@@ -60,12 +60,18 @@ func mix(a, b color.NRGBA, fraction float64) color.NRGBA {
 	return color.NRGBA{R: channel(a.R, b.R), G: channel(a.G, b.G), B: channel(a.B, b.B), A: channel(a.A, b.A)}
 }
 
+// The colours of texts on data. They differ a little from those of texts beside them, which a dark page replaces.
+var (
+	darkOnData  = color.NRGBA{R: 0x1C, G: 0x1C, B: 0x1C, A: 0xFF}
+	lightOnData = color.NRGBA{R: 0xFE, G: 0xFE, B: 0xFE, A: 0xFF}
+)
+
 // ReadableOn returns the colour of text on a ground: dark on light, white on dark.
 func ReadableOn(ground color.NRGBA) color.NRGBA {
 	// Luma of ITU-R BT.601, from 0 to 255. Near 125 both have about the same
 	// contrast on the colours of heat.
 	if luma := 0.299*float64(ground.R) + 0.587*float64(ground.G) + 0.114*float64(ground.B); luma > 125 {
-		return Ink
+		return darkOnData
 	}
-	return color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: 0xFF}
+	return lightOnData
 }

@@ -55,10 +55,11 @@ func (g gantt) drawBar(c draw.Canvas, bar laneBar, r vg.Rectangle) {
 		fewest = 10 // characters that still say which job it is
 	)
 	hue := palette[bar.color%len(palette)]
-	Fill(c, Tint(hue), r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
+	tint := Tint(hue)
+	Fill(c, tint, r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
 	outline(c, r, draw.LineStyle{Color: hue, Width: 0.8})
 
-	label, times := Bold(SmallSize, Ink), AlignRight(Sans(SmallSize, Ink))
+	label, times := Bold(SmallSize, ReadableOn(tint)), AlignRight(Sans(SmallSize, ReadableOn(tint)))
 	room := r.Max.X - r.Min.X - 2*inset
 	if r.Max.Y-r.Min.Y < SmallSize {
 		return

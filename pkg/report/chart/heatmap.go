@@ -35,6 +35,9 @@ type HeatMap struct {
 	// Values[r][c] is the value in row r and column c; NaN if it is not known.
 	// At least one value is known.
 	Values [][]float64
+	// Full is a value that colours reach from 0 at least, so that several maps can be compared by them; 0 for the colours of the
+	// values alone.
+	Full float64
 }
 
 const maxHeatMapNames = 60
@@ -51,6 +54,9 @@ func (h HeatMap) check() error {
 	}
 	if len(h.Values) != len(h.Rows) {
 		return fmt.Errorf("values: there are %d rows of values for %d names in rows", len(h.Values), len(h.Rows))
+	}
+	if h.Full < 0 || checkNumber(h.Full) != nil {
+		return fmt.Errorf("full: %v is not a number from 0 on", h.Full)
 	}
 	known := 0
 	for r, row := range h.Values {
@@ -145,6 +151,36 @@ func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 		text := fit(title, text.Printable(h.ColumnsAre), max(size.X, leastTitle))
 		Write(c, title, middle.X, grid.Min.Y-l.below+TextSize/2, text)
 	}
+}
+
+// scale returns the colours of the values.
+func (h HeatMap) scale() colorScale {
+	values := h.known()
+	if h.Full > 0 {
+		values = append(values, 0, h.Full)
+	}
+	return newColorScale(values)
+}
+
+// Table returns the values: it makes a heat map [Tabular].
+func (h HeatMap) Table() *text.Table {
+	columns := []text.Column{text.Left(h.RowsAre)}
+	for _, name := range h.Columns {
+		columns = append(columns, text.Right(name))
+	}
+	t := text.NewTable(columns...)
+	for r, row := range h.Values {
+		cells := []string{h.Rows[r]}
+		for _, value := range row {
+			if math.IsNaN(value) {
+				cells = append(cells, text.Absent)
+			} else {
+				cells = append(cells, text.Value(value))
+			}
+		}
+		t.Add(cells...)
+	}
+	return t
 }
 
 // known returns the values that are known.

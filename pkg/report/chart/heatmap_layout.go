@@ -52,7 +52,7 @@ func newHeatLayout(h HeatMap) heatLayout {
 	}
 
 	gridHeight, known := l.cell*vg.Length(len(h.Rows)), h.known()
-	l.bar = newColorBar(newColorScale(known), h.Quantity, h.Unit, len(known) == len(h.Rows)*len(h.Columns), gridHeight)
+	l.bar = newColorBar(h.scale(), h.Quantity, h.Unit, len(known) == len(h.Rows)*len(h.Columns), gridHeight)
 	l.width = l.left + l.cell*vg.Length(len(h.Columns)) + barGap + l.bar.width()
 	l.height = max(gridHeight+l.below, l.bar.height())
 	return l

@@ -1,4 +1,4 @@
-package explain
+package explained
 
 import (
 	"fmt"

@@ -1,19 +1,13 @@
-package size
+package report
 
 import (
-	"context"
-
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// serversChart draws how many servers each class needs in a pool of its own, at other
+// ServersChart draws how many servers each class needs in a pool of its own, at other
 // rates of arrival than now.
-func serversChart(ctx context.Context, in pools.Input) (chart.Chart, error) {
-	curve, err := pools.ServersByRate(ctx, in)
-	if err != nil {
-		return nil, err
-	}
+func ServersChart(curve *pools.Curve) chart.Chart {
 	servers := chart.Staircase{
 		Title:    "Servers that each class needs alone",
 		Quantity: "arrival rate", Unit: "/s", Takes: "servers",
@@ -26,15 +20,11 @@ func serversChart(ctx context.Context, in pools.Input) (chart.Chart, error) {
 		}
 		servers.Stairs = append(servers.Stairs, stair)
 	}
-	return servers, nil
+	return servers
 }
 
-// strategyMap draws where dedicated pools beat a shared one, and by how many servers.
-func strategyMap(ctx context.Context, in pools.Input) (chart.Chart, error) {
-	found, err := pools.CompareByRates(ctx, in)
-	if err != nil {
-		return nil, err
-	}
+// StrategyMap draws where dedicated pools beat a shared one, and by how many servers.
+func StrategyMap(found *pools.Map) chart.Chart {
 	regions := chart.Regions{
 		Title: "Dedicated pools or a shared one?", X: rateAxis(found.X), Y: rateAxis(found.Y),
 		NowX: found.X.Now, NowY: found.Y.Now,
@@ -48,7 +38,7 @@ func strategyMap(ctx context.Context, in pools.Input) (chart.Chart, error) {
 		}
 		regions.Cells = append(regions.Cells, cells)
 	}
-	return regions, nil
+	return regions
 }
 
 func rateAxis(a pools.Axis) chart.Axis {

@@ -1,4 +1,4 @@
-package size
+package report
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"bytes"
@@ -55,7 +55,7 @@ func aPage() Page {
 func encodedPage(tb testing.TB, page Page) string {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := EncodePage(&b, page); err != nil {
+	if err := Encode(&b, page); err != nil {
 		tb.Fatal(err)
 	}
 	return b.String()
@@ -288,7 +288,7 @@ func TestAPageThatCannotBeShownSaysWhichField(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := EncodePage(io.Discard, c.page); errorText(err) != c.want {
+			if err := Encode(io.Discard, c.page); errorText(err) != c.want {
 				t.Errorf("error = %v\nwant    %s", err, c.want)
 			}
 		})
@@ -299,7 +299,7 @@ func TestAnErrorOfTheWriterEndsAPage(t *testing.T) {
 	t.Parallel()
 	reader, writer := io.Pipe()
 	reader.Close()
-	if err := EncodePage(writer, aPage()); !errors.Is(err, io.ErrClosedPipe) {
+	if err := Encode(writer, aPage()); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error = %v, want the writer's", err)
 	}
 }
@@ -308,7 +308,7 @@ func TestAPageReplacesTheFileThatWasThere(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "week.html")
 	for _, page := range []Page{{Title: "old"}, aPage()} {
-		if err := WritePage(path, page); err != nil {
+		if err := Write(path, page); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +323,7 @@ func TestAPageThatCannotBeShownLeavesTheFileAsItWas(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := WritePage(path, Page{}); errorText(err) != path+": title: is empty" {
+	if err := Write(path, Page{}); errorText(err) != path+": title: is empty" {
 		t.Errorf("error = %v", err)
 	}
 	if got := contentOf(t, path); got != "old" {
@@ -354,12 +354,12 @@ func TestAPageIsWrittenIntoAnHTMLFileOnly(t *testing.T) {
 		"week.pdf": "week.pdf: a report's file name must end in .html or .htm",
 		"week":     "week: a report's file name must end in .html or .htm",
 	} {
-		if err := CheckPagePath(path); errorText(err) != want {
-			t.Errorf("CheckPagePath(%q): error = %v, want %s", path, err, want)
+		if err := CheckPath(path); errorText(err) != want {
+			t.Errorf("CheckPath(%q): error = %v, want %s", path, err, want)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "week.pdf")
-	if err := WritePage(path, aPage()); err == nil {
+	if err := Write(path, aPage()); err == nil {
 		t.Error("a PDF was written")
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {

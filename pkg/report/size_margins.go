@@ -1,11 +1,11 @@
-package size
+package report
 
 import (
 	"fmt"
 	"math"
 
-	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // marginScale puts margins, the savings of dedicated pools over a shared one, into few findings.
@@ -79,7 +79,7 @@ func (s marginScale) name(needs, costs string, degree int) string {
 		largest = s.steps[degree] - 1
 	}
 	if least == largest {
-		return needs + " " + verb.Counted(least, "server", "servers") + " fewer"
+		return needs + " " + text.Counted(least, "server") + " fewer"
 	}
 	return fmt.Sprintf("%s %d to %d servers fewer", needs, least, largest)
 }

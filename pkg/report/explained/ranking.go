@@ -1,4 +1,4 @@
-package explain
+package explained
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/text"
@@ -55,8 +54,8 @@ func remark(n *explanation.RankedNode) string {
 	}
 }
 
-// keptAway says why the pod is kept from the nodes that fit: the guard refuses some and the others are too busy.
-func keptAway(refused, busy int) string {
+// KeptAway says why the pod is kept from the nodes that fit: the guard refuses some and the others are too busy.
+func KeptAway(refused, busy int) string {
 	all := "the only one that fits"
 	if n := refused + busy; n > 1 {
 		all = fmt.Sprintf("all %s that fit", text.Counted(n, "node"))
@@ -65,7 +64,11 @@ func keptAway(refused, busy int) string {
 	case busy == 0:
 		return "the scheduler's guard refuses " + all
 	case refused > 0:
-		return fmt.Sprintf("the scheduler's guard refuses %s, and %s too busy for now", text.Counted(refused, "node"), verb.Counted(busy, "is", "are"))
+		are := "are"
+		if busy == 1 {
+			are = "is"
+		}
+		return fmt.Sprintf("the scheduler's guard refuses %s, and %s %s too busy for now", text.Counted(refused, "node"), text.Count(int64(busy)), are)
 	case busy == 1:
 		return all + " is too busy for now"
 	default:
@@ -126,7 +129,7 @@ func bestNode(e *explanation.Answer) string {
 	case t.fit > 0:
 		line = cheapest(e, &t)
 	case t.refused+t.busy > 0:
-		line = fmt.Sprintf("No node takes it: %s.", keptAway(t.refused, t.busy))
+		line = fmt.Sprintf("No node takes it: %s.", KeptAway(t.refused, t.busy))
 	}
 	if t.unknown > 0 {
 		line += fmt.Sprintf(" Of %s it is not known.", text.Counted(t.unknown, "node"))
@@ -145,7 +148,7 @@ func cheapest(e *explanation.Answer, t *tally) string {
 	case i < 0:
 		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, counted)
 	case t.fit == 1 && t.refused+t.busy > 0:
-		return fmt.Sprintf("No other node takes it: %s.", keptAway(t.refused, t.busy))
+		return fmt.Sprintf("No other node takes it: %s.", KeptAway(t.refused, t.busy))
 	case t.fit == 1:
 		return fmt.Sprintf("No other node %s.", t.fits())
 	case e.Nodes[i].Rank > 1:

@@ -1,0 +1,91 @@
+package live
+
+import (
+	"context"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
+)
+
+// Source is where what is shown comes from. It is asked by one caller at a time.
+type Source interface {
+	// Look returns the present state.
+	Look(ctx context.Context) (*Look, error)
+}
+
+// Look is the state of a cluster at a moment. It is not changed.
+type Look struct {
+	// Taken is when it was taken.
+	Taken time.Time
+	// In is what gauges observed, with the nodes and pods of the cluster, and Options say which changes a plan may have.
+	In      *observed.Input
+	Options plan.Options
+	// Workloads and Classes are the profiles of pods and nodes, and the others what else there is of Loadline's objects.
+	Workloads    []v1alpha1.WorkloadProfile
+	Classes      []v1alpha1.NodeProfile
+	Plans        []v1alpha1.PoolPlan
+	Trees        []v1alpha1.ShareTree
+	Replays      []v1alpha1.TraceReplay
+	Remediations []v1alpha1.Remediation
+	Namespaces   []corev1.Namespace
+	// Judge has an explanation go by the rules of the cluster's scheduler.
+	Judge func(*explanation.Input) error
+}
+
+// room returns what an explanation of a pod takes.
+func (l *Look) room(pod *corev1.Pod) (*explanation.Input, error) {
+	in := &explanation.Input{
+		Pod: pod, Nodes: l.In.Nodes, Pods: l.In.Pods, Feasibility: l.Options.Feasibility,
+		Workloads: l.Workloads, Classes: l.Classes, Namespaces: l.Namespaces, Weights: l.In.Weights,
+	}
+	return in, l.Judge(in)
+}
+
+// Applied reads a manifest as kubectl apply takes it: a workload, and profiles and namespaces beside it.
+type Applied func(manifest io.Reader) (*explanation.Manifests, error)
+
+// step is the time between moments that can be chosen.
+const step = 10 * time.Second
+
+// span returns the moments that a look has observations of: from the first one with a whole window of them to the last. There is none to
+// choose where first is not before last.
+func (l *Look) span() (first, last time.Time) {
+	for i := range l.In.Sights {
+		v := l.In.Sights[i].Intervals
+		if len(v) == 0 {
+			continue
+		}
+		if begin := v[0].Start.Add(observed.Window); first.IsZero() || begin.Before(first) {
+			first = begin
+		}
+		if end := v[len(v)-1].End; end.After(last) {
+			last = end
+		}
+	}
+	return first.Truncate(step), last.Truncate(step)
+}
+
+// at returns what was seen until a moment.
+func (l *Look) at(t time.Time) *observed.Input {
+	in := *l.In
+	in.Sights = make([]observed.Sight, 0, len(l.In.Sights))
+	for _, s := range l.In.Sights {
+		n := len(s.Intervals)
+		for n > 0 && s.Intervals[n-1].End.After(t) {
+			n--
+		}
+		if s.Intervals = s.Intervals[:n]; n > 0 {
+			s.Age = t.Sub(s.Intervals[n-1].End)
+		} else if s.Problem == "" {
+			s.Problem = "nothing was observed until then"
+		}
+		in.Sights = append(in.Sights, s)
+	}
+	return &in
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/report/page"
+	"loadline.dev/loadline/pkg/text"
+)
+
+const (
+	// maxVictims is how many workloads have a bar, and maxPods how many pods of one have.
+	maxVictims = 100
+	maxPods    = 30
+)
+
+// kinds are how bars show causes, in the order of the key.
+var kinds = []struct {
+	of    observed.Kind
+	shown page.KeyEntry
+}{
+	{observed.ByNeighbour, page.KeyEntry{Kind: page.Neighbour, Text: "neighbours"}},
+	{observed.ByLimit, page.KeyEntry{Kind: page.Limit, Text: "its own limit"}},
+	{observed.ByHypervisor, page.KeyEntry{Kind: page.Hypervisor, Text: "hypervisor"}},
+	{observed.ByItself, page.KeyEntry{Kind: page.Itself, Text: "its own threads"}},
+	{observed.BySystem, page.KeyEntry{Kind: page.System, Text: "the node outside of pods"}},
+	{observed.ByEnded, page.KeyEntry{Kind: page.Ended, Text: "pods that have ended"}},
+	{observed.ByUnclear, page.KeyEntry{Kind: page.Unclear, Text: "not clear"}},
+}
+
+// victims returns a bar for each workload that is slowed down, which opens to its pods.
+func victims(s *Situation) page.Section {
+	groups := s.ByWorkload()
+	slices.SortStableFunc(groups, func(a, b findings.Group) int { return cmp.Compare(b.Worst, a.Worst) })
+	of := map[string][]*findings.Finding{}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		of[f.Workload] = append(of[f.Workload], f)
+	}
+	bars := &page.Bars{Of: "time beyond running alone; one scale for all"}
+	var left, leftPods int
+	for i := range groups {
+		g := &groups[i]
+		if len(bars.Rows) == maxVictims {
+			left, leftPods = left+1, leftPods+g.Slowed
+			continue
+		}
+		bars.Rows = append(bars.Rows, s.victim(g, of[g.Workload]))
+	}
+	bars.Key = keyOf(bars.Rows)
+	section := page.Section{Title: "Slowed down", Bars: bars}
+	if left > 0 {
+		section.Notes = append(section.Notes, fmt.Sprintf("And %s with %s that are slowed down less: narrow the view to see them.",
+			text.Counted(left, "workload"), text.Counted(leftPods, "pod")))
+	}
+	return section
+}
+
+// victim returns the bar of a workload, or of its only pod.
+func (s *Situation) victim(g *findings.Group, pods []*findings.Finding) page.BarRow {
+	if len(pods) == 1 {
+		return s.podBar(pods[0])
+	}
+	row := page.BarRow{
+		Name: g.Workload, Detail: fmt.Sprintf("%s of %s, the worst %s · since %s", text.Count(int64(g.Slowed)), text.Counted(g.Pods, "pod"), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast)),
+		Figure: text.Times(g.Dilation), Words: "because of " + because(g.Causes, fewCauses), Parts: barParts(g.Causes), Severity: rated(g.Dilation, s.Above),
+		Remedy: remedyLine(groupRemedy(g), &g.Remedy),
+	}
+	row.Spark, row.SparkIs = s.past(g.Of)
+	for i, f := range pods {
+		if i == maxPods {
+			row.Detail += fmt.Sprintf(" · the worst %d are shown", maxPods)
+			break
+		}
+		row.Of = append(row.Of, s.podBar(f))
+	}
+	return row
+}
+
+// podBar returns the bar of a pod.
+func (s *Situation) podBar(f *findings.Finding) page.BarRow {
+	row := page.BarRow{
+		Name: f.Pod.Pod, Link: link(s.PodLink, f.Pod.Pod), Detail: f.Node + " · since " + since(f.SinceSeconds, f.AtLeast),
+		Figure: text.Times(f.Dilation), Words: "because of " + because(f.Causes, fewCauses), Parts: barParts(f.Causes), Severity: rated(f.Dilation, s.Above),
+		Remedy: remedyLine(remedy(&f.Remedy, &f.Pod), &f.Remedy),
+	}
+	row.Spark, row.SparkIs = s.past(f.Pod.Pod)
+	return row
+}
+
+// past returns the dilations of a pod over the last while, and what they are in words.
+func (s *Situation) past(pod string) (values []float64, words string) {
+	if s.Past == nil {
+		return nil, ""
+	}
+	values = s.Past(pod)
+	low, high, known := math.Inf(1), 0.0, 0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			low, high, known = min(low, v), max(high, v), known+1
+		}
+	}
+	if known < 2 {
+		return nil, ""
+	}
+	return values, fmt.Sprintf("%s: from %s to %s", s.PastIs, text.Times(low), text.Times(high))
+}
+
+// remedyLine says what would help, and what comes of it.
+func remedyLine(what string, r *findings.Remedy) string {
+	switch {
+	case r.Action == findings.Leave && r.Problem == "":
+		return "Nothing in the cluster helps."
+	case r.Action == "":
+		return ""
+	}
+	line := strings.ToUpper(what[:1]) + what[1:]
+	if after := then(r); after != text.Absent {
+		line += " → " + after
+	}
+	return line + "."
+}
+
+// barParts returns the parts of a bar, the neighbours that are many and small as one.
+func barParts(causes []observed.Cause) (parts []page.BarPart) {
+	sum := observed.Causes(causes).Sum()
+	for _, r := range reasons(causes, maxBarParts, smallPart/2*sum) {
+		parts = append(parts, page.BarPart{Kind: kindOf(r.kind), Label: r.words, Value: r.dilation})
+	}
+	return parts
+}
+
+// kindOf returns how a bar shows a kind of cause.
+func kindOf(kind observed.Kind) page.Kind {
+	for i := range kinds {
+		if kinds[i].of == kind {
+			return kinds[i].shown.Kind
+		}
+	}
+	return page.Unclear
+}
+
+// maxBarParts is how many neighbours have a part of a bar of their own.
+const maxBarParts = 12
+
+// keyOf explains the kinds that occur in bars.
+func keyOf(rows []page.BarRow) (key []page.KeyEntry) {
+	occurs := map[page.Kind]bool{}
+	var look func([]page.BarRow)
+	look = func(rows []page.BarRow) {
+		for i := range rows {
+			for _, p := range rows[i].Parts {
+				occurs[p.Kind] = true
+			}
+			look(rows[i].Of)
+		}
+	}
+	look(rows)
+	for _, k := range kinds {
+		if occurs[k.shown.Kind] {
+			key = append(key, k.shown)
+		}
+	}
+	return key
+}
+
+// rated returns how a page shows how bad a dilation is.
+func rated(dilation, above float64) string {
+	switch severity(dilation, above) {
+	case text.Bad:
+		return "bad"
+	case text.Warning:
+		return "warning"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/evaluate/plan"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/report/page"
+	"loadline.dev/loadline/pkg/text"
+)
+
+// shownEffects is how many pods a card names that a step helps, or costs something.
+const shownEffects = 3
+
+// planCards returns a card for each step of the plan, and one for the pods that no step helps.
+func planCards(s *Situation) (cards []page.Card) {
+	if s.Plan == nil {
+		return nil
+	}
+	room := newRoom(s.Nodes, s.Pods)
+	pods := podsByName(s.Pods)
+	for i := range s.Plan.Steps {
+		step := &s.Plan.Steps[i]
+		change := Change(&step.Change)
+		c := page.Card{Title: fmt.Sprintf("%d. %s", i+1, strings.ToUpper(change[:1])+change[1:])}
+		helped, costs := effects(step.Pods, true)
+		c.Gains = namedFirst(helped, shownEffects)
+		c.Lines = append(c.Lines, fmt.Sprintf("Wins %s of the excess above %s; %s is left then.", interval(step.Win), text.Times(s.Plan.Above), amount(step.Left)))
+		if costs == text.Absent {
+			c.Lines = append(c.Lines, "Costs no other pod.")
+		} else {
+			c.Lines = append(c.Lines, "Costs "+strings.Join(namedFirst(costs, shownEffects), ", ")+".")
+		}
+		if line := room.after(step, pods[step.Pod]); line != "" {
+			c.Lines = append(c.Lines, line)
+		}
+		for _, note := range step.Notes {
+			c.Lines = append(c.Lines, strings.ToUpper(note[:1])+note[1:]+".")
+		}
+		if pod := pods[step.Pod]; pod != nil {
+			if lines, err := stepCommands(step, pod); err == nil { // without them the card says what to do all the same
+				c.Command = strings.Join(lines, "\n")
+			}
+		}
+		if s.Action != nil {
+			c.Action = s.Action(step)
+		}
+		cards = append(cards, c)
+	}
+	return append(cards, leftCards(s.Answer)...)
+}
+
+// leftCards returns a card about the pods that nothing helps.
+func leftCards(a *findings.Answer) []page.Card {
+	var lines []string
+	left := 0
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		if f.Remedy.Action != findings.Leave {
+			continue
+		}
+		if left++; left > shownEffects {
+			continue
+		}
+		line := fmt.Sprintf("%s %s: %s.", f.Pod.Pod, text.Times(f.Dilation), because(f.Causes, fewCauses))
+		if len(f.Causes) > 0 && f.Causes[0].Kind == observed.ByHypervisor {
+			line += " Ask the provider of the machine, or take another type of instance."
+		}
+		if f.Remedy.Problem != "" {
+			line += " Not known: " + f.Remedy.Problem + "."
+		}
+		lines = append(lines, line)
+	}
+	if left == 0 {
+		return nil
+	}
+	if left > shownEffects {
+		lines = append(lines, fmt.Sprintf("And %d more.", left-shownEffects))
+	}
+	return []page.Card{{Title: "Nothing in the cluster helps " + text.Counted(left, "pod"), Lines: lines}}
+}
+
+// namedFirst returns the first of some names that are listed with commas, and how many more there are.
+func namedFirst(listed string, shown int) []string {
+	if listed == text.Absent {
+		return nil
+	}
+	all := strings.Split(listed, ", ")
+	if len(all) <= shown+1 {
+		return all
+	}
+	return append(all[:shown:shown], fmt.Sprintf("and %d more", len(all)-shown))
+}
+
+// room is how much CPU of each node is not requested.
+type room map[string]*resource.Quantity
+
+func newRoom(nodes []corev1.Node, pods []corev1.Pod) room {
+	on := map[string][]*corev1.Pod{}
+	for i := range pods {
+		p := &pods[i]
+		if p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			on[p.Spec.NodeName] = append(on[p.Spec.NodeName], p)
+		}
+	}
+	free := room{}
+	for i := range nodes {
+		q := node.FreeCPU(&nodes[i], on[nodes[i].Name])
+		free[nodes[i].Name] = &q
+	}
+	return free
+}
+
+// after makes a step, and says how much is left on the node that takes a pod.
+func (r room) after(s *plan.Step, pod *corev1.Pod) string {
+	if s.Action != plan.MovePod || pod == nil || r[s.To] == nil {
+		return ""
+	}
+	request, _ := cgroup.CPU(pod)
+	r[s.To].Sub(*request)
+	if from := r[s.Node]; from != nil {
+		from.Add(*request)
+	}
+	return fmt.Sprintf("%s has %s CPU left for more requests.", s.To, r[s.To])
+}
