@@ -63,7 +63,9 @@ jobs, and measurements. Those about a cluster take the flags by which kubectl fi
 one; see kubectl options.
 
 Answers are tables for people; -o json and -o yaml print all there is to an answer, and
--o jsonpath=TEMPLATE a part of it. Progress and remarks go to standard error.
+-o jsonpath=TEMPLATE a part of it. Progress and remarks go to standard error. On a
+terminal, tables that are too wide have long names and lists shortened to the width, or
+to COLUMNS; with -o wide and in pipes they are whole.
 
 Exit codes: 0 done; 1 the answer is no, such as an SLA that cannot be met; 2 wrong use
 or bad input; 3 reading, writing or reaching the cluster failed, which may go well

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -159,6 +160,7 @@ func TestFitSaysOnATerminalHowFarItIs(t *testing.T) {
 func TestStatusIsColoredOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
+	t.Setenv("COLUMNS", "")
 	keyboard, screen := aTerminal(t)
 	server := clitest.NewServer(t)
 	code := cli.Run(t.Context(), "v1", []string{"status", "--kubeconfig", server.Kubeconfig(t)}, cli.Streams{In: strings.NewReader(""), Out: screen, Err: &bytes.Buffer{}})
@@ -183,4 +185,82 @@ func TestStatusIsColoredOnATerminal(t *testing.T) {
 			t.Errorf("%q is not in\n%q", want, seen)
 		}
 	}
+}
+
+// On a terminal a table is shortened to its width, or that of COLUMNS; elsewhere, and with -o wide, it is not.
+//
+//nolint:paralleltest // it changes the environment
+func TestTablesAreShortenedToTheWidthOfATerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	files := []string{"-f", "../../docs/examples/who/cluster.yaml", "--usage", "../../docs/examples/who/usage.json"}
+	for name, test := range map[string]struct {
+		width            uint16
+		columns, noColor string
+		format           string
+		want             string // of the row of shop/cart; empty: the whole row
+	}{
+		"120 columns":            {width: 120, noColor: "1", want: "6.74 ± 0.15×   shop/ca…4-x2k8p   > 2m    etl/sort-2 +2.84, …           cpu   step 1: move etl/sort-2 to node-3   1.02× …"},
+		"120 columns, in colors": {width: 120, want: "\x1b[31m6.74 ± 0.15×\x1b[0m   shop/ca…4-x2k8p   > 2m    etl/sort-2 +2.84, …           cpu   step 1: move etl/sort-2 to node-3   1.02× …"},
+		"COLUMNS":                {width: 20, columns: "120", noColor: "1", want: "6.74 ± 0.15×   shop/ca…4-x2k8p   > 2m    etl/sort-2 +2.84, …           cpu   step 1: move etl/sort-2 to node-3   1.02× …"},
+		"COLUMNS is no number":   {width: 300, columns: "all", noColor: "1"},
+		"300 columns":            {width: 300, columns: "", noColor: "1"},
+		"too few columns":        {width: 40, noColor: "1"},
+		"no width":               {width: 0, noColor: "1"},
+		"wide":                   {width: 120, noColor: "1", format: "wide"},
+	} {
+		t.Setenv("COLUMNS", test.columns)
+		t.Setenv("NO_COLOR", test.noColor)
+		args, want := append([]string{"who", "-o", cmp.Or(test.format, "table")}, files...), test.want
+		if want == "" {
+			code, whole, _ := clitest.Run(t, "", args...)
+			if want = rowOf(whole, "shop/cart-7c9f4-x2k8p"); code != 0 || want == "" {
+				t.Fatalf("%s: exit code %d, and\n%s", name, code, whole)
+			}
+		}
+		if got := rowOf(onTerminal(t, test.width, args...), "x2k8p"); got != want {
+			t.Errorf("%s: the row is\n%q, want\n%q", name, got, want)
+		}
+	}
+}
+
+// onTerminal returns what a command line prints on a terminal of a width, to its last line.
+func onTerminal(t *testing.T, width uint16, args ...string) string {
+	t.Helper()
+	keyboard, screen := aTerminal(t)
+	if err := unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: 24}); err != nil {
+		t.Skip(err)
+	}
+	if err := keyboard.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Skip(err)
+	}
+	const end = "that is all"
+	go func() { // a terminal takes no more than is read
+		if code := cli.Run(t.Context(), "v1", args, cli.Streams{In: strings.NewReader(""), Out: screen, Err: io.Discard}); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		if _, err := screen.WriteString(end + "\n"); err != nil {
+			t.Error(err)
+		}
+	}()
+	var seen strings.Builder
+	for reader := bufio.NewReader(keyboard); ; {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v after %q", err, seen.String())
+		}
+		if line = strings.TrimSuffix(line, "\r\n"); line == end {
+			return seen.String()
+		}
+		seen.WriteString(line + "\n")
+	}
+}
+
+// rowOf returns the first line that has a word.
+func rowOf(printed, word string) string {
+	for line := range strings.Lines(printed) {
+		if strings.Contains(line, word) {
+			return strings.TrimSuffix(line, "\n")
+		}
+	}
+	return ""
 }

@@ -348,7 +348,7 @@ func ObservedNodesTotals(nodes []findings.NodeSummary) string {
 func ObservedNodesTable(nodes []findings.NodeSummary) *text.Table {
 	t := text.NewTable(
 		text.Left("NODE"), text.Right("CPUS"), text.Right("BUSY"), text.Right("BY PODS"), text.Right("STOLEN"), text.Right("PODS"), text.Right("SLOWED"),
-		text.Right("AGE"), text.Left("REMARK"),
+		text.Right("AGE"), text.Whole("REMARK"),
 	)
 	for _, n := range nodes {
 		if n.Problem != "" {

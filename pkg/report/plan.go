@@ -10,7 +10,7 @@ import (
 
 // PlanTable shows the steps of a plan. A wide table names all pods that they help or cost.
 func PlanTable(p *plan.Plan, wide bool) *text.Table {
-	t := text.NewTable(text.Right("STEP"), text.Left("CHANGE"), text.Left("WINS"), text.Right("LEFT"), text.Left("HELPS"), text.Left("COSTS"))
+	t := text.NewTable(text.Right("STEP"), text.Left("CHANGE"), text.Whole("WINS"), text.Right("LEFT"), text.Left("HELPS"), text.Left("COSTS"))
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		helped, cost := effects(s.Pods, wide)

@@ -6,22 +6,27 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 )
 
 // Column is a column of a [Table]: its header and the side its cells keep to.
-// Make one with [Left] or [Right].
+// Make one with [Left], [Whole] or [Right].
 type Column struct {
 	header string
 	right  bool
+	whole  bool // cells are not shortened
 }
 
-// Left is a column of words.
+// Left is a column of words, such as names, which may be shortened to the width of the table.
 func Left(header string) Column { return Column{header: header} }
 
+// Whole is a column of words that are never shortened, such as sentences.
+func Whole(header string) Column { return Column{header: header, whole: true} }
+
 // Right is a column of numbers.
-func Right(header string) Column { return Column{header: header, right: true} }
+func Right(header string) Column { return Column{header: header, right: true, whole: true} }
 
 // Table collects rows and prints them in aligned columns, three spaces apart.
 // Nothing is wrapped; lines carry no trailing spaces. What cannot be seen in cells is
@@ -31,6 +36,10 @@ func Right(header string) Column { return Column{header: header, right: true} }
 type Table struct {
 	// NoHeader leaves the header line out.
 	NoHeader bool
+	// Width is how many terminal cells lines may have; 0 is no limit. Where they would have more, columns of words are
+	// shortened, the widest first, if they then fit. Else all is left as it is, since lines are broken anyway. Headers and
+	// remarks are never shortened.
+	Width int
 
 	columns []Column
 	rows    [][]string
@@ -60,8 +69,12 @@ type Piece struct {
 	Severity Severity
 }
 
-// longestCell is how many characters of a cell are printed.
-const longestCell = 1000
+const (
+	// longestCell is how many characters of a cell are printed.
+	longestCell = 1000
+	// gap stands between columns.
+	gap = "   "
+)
 
 // NewTable returns a table without rows.
 func NewTable(columns ...Column) *Table { return &Table{columns: columns} }
@@ -105,12 +118,13 @@ func (t *Table) Write(w io.Writer) error {
 // Lines returns the lines of the table, without their ends, in pieces by the severity of what they say.
 func (t *Table) Lines() [][]Piece {
 	var lines [][]Piece
-	widths := t.widths()
+	rows := t.fitted()
+	widths := t.widths(rows)
 	if header := t.printedHeader(); header != nil {
 		line, _ := t.line(header, widths)
 		lines = append(lines, []Piece{{Text: line}})
 	}
-	for i, row := range t.rows {
+	for i, row := range rows {
 		line, begins := t.line(row, widths)
 		rated, is := t.ratings[i]
 		if !is || rated.column >= len(row) {
@@ -140,12 +154,13 @@ func (t *Table) header() []string {
 	return header
 }
 
-func (t *Table) widths() []int {
+// widths returns the width of each column, of some rows.
+func (t *Table) widths(rows [][]string) []int {
 	widths := make([]int, len(t.columns))
 	for i, cell := range t.printedHeader() {
 		widths[i] = displayWidth(cell)
 	}
-	for _, row := range t.rows {
+	for _, row := range rows {
 		for i, cell := range row {
 			if !t.isRemark(row, i) {
 				widths[i] = max(widths[i], displayWidth(cell))
@@ -162,7 +177,6 @@ func (t *Table) isRemark(row []string, i int) bool {
 
 // line returns a row in columns of some widths, and where each cell begins, in bytes.
 func (t *Table) line(row []string, widths []int) (line string, begins []int) {
-	const gap = "   "
 	var b strings.Builder
 	for i, cell := range row {
 		if i > 0 {
@@ -188,6 +202,8 @@ func displayWidth(s string) int {
 	n := 0
 	for _, r := range s {
 		switch {
+		case r < utf8.RuneSelf:
+			n++
 		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		case isWide(r):
 			n += 2

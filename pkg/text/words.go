@@ -39,7 +39,6 @@ func QualifiedName(object Named) string {
 
 // Abridge cuts a text to a number of bytes, and marks that it did.
 func Abridge(text string, limit int) string {
-	const ellipsis = "…"
 	if len(text) <= limit {
 		return text
 	}

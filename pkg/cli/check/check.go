@@ -153,7 +153,7 @@ func printAnswer(p *verb.Page, a *validate.Answer, files int) error {
 		}
 	}
 	if len(a.Followers) > 0 {
-		table := text.NewTable(text.Left("PROFILE"), text.Right("FOLLOWERS"), text.Left("CONFLICT"))
+		table := text.NewTable(text.Left("PROFILE"), text.Right("FOLLOWERS"), text.Whole("CONFLICT"))
 		for _, f := range a.Followers {
 			table.Add(f.String(), fmt.Sprint(f.Count), cmp.Or(f.Conflict, "-"))
 		}

@@ -14,7 +14,7 @@ var severities = map[installation.State]text.Severity{
 // printAnswer prints the answer for people: each check, and the actions to take.
 func printAnswer(p *verb.Page, a *installation.Answer) error {
 	const state = 1 // the index of its column
-	table := text.NewTable(text.Left("CHECK"), text.Left("STATE"), text.Left("WHAT"))
+	table := text.NewTable(text.Left("CHECK"), text.Left("STATE"), text.Whole("WHAT"))
 	for _, c := range a.Checks {
 		table.Add(c.Name, string(c.State), c.Message)
 		table.Rate(state, severities[c.State])

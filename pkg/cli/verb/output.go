@@ -35,9 +35,13 @@ type Page struct {
 // colors are those of severities on a terminal.
 var colors = map[text.Severity]Color{text.Good: Green, text.Warning: Yellow, text.Bad: Red}
 
-// Table prints a table, without its header if the page has none, and in colors where they are wanted.
+// Table prints a table, without its header if the page has none, and in colors where they are wanted. On a terminal
+// long words are shortened to its width, unless the page is a wide one.
 func (p *Page) Table(t *text.Table) error {
 	t.NoHeader = t.NoHeader || p.NoHeaders
+	if !p.Wide {
+		t.Width = p.width()
+	}
 	if p.plain() {
 		return t.Write(p.to)
 	}
@@ -80,6 +84,7 @@ func (o *Output) Add(command *cobra.Command) {
 // AddWide adds the flag for a verb that has a table of more columns, too, and other formats.
 func (o *Output) AddWide(command *cobra.Command, others ...string) {
 	o.AddFormats(command, slices.Concat([]string{"table", wide, "json", "yaml"}, others)...)
+	command.Flags().Lookup("output").Usage += "; on a terminal, table shortens names and lists to its width, and wide shortens nothing"
 	o.addNoHeaders(command)
 }
 

@@ -15,7 +15,7 @@ import (
 const shownNodes = 10
 
 func rankingTable(e *explanation.Answer, wide bool) *text.Table {
-	t := text.NewTable(text.Right("RANK"), text.Left("NODE"), text.Right("COST"), text.Right("WAITS"), text.Right("INFLICTS"), text.Right("PODS"), text.Left("REMARK"))
+	t := text.NewTable(text.Right("RANK"), text.Left("NODE"), text.Right("COST"), text.Right("WAITS"), text.Right("INFLICTS"), text.Right("PODS"), text.Whole("REMARK"))
 	left := 0
 	for i, n := range e.Nodes {
 		if i >= shownNodes && !wide && !n.Here {
