@@ -19,6 +19,8 @@ type moment struct {
 	answer *findings.Answer
 	// problem says why there was no later look, if that is so.
 	problem string
+	// where are the namespaces of what is shown.
+	where []place
 }
 
 // answers keeps the latest moment, and a few of those of the past that were asked for.
@@ -89,14 +91,14 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 		if err != nil {
 			return err
 		}
-		a.publish(&moment{id: id + " first", look: l, answer: first}, "")
+		a.publish(&moment{id: id + " first", look: l, answer: first, where: l.places()}, "")
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	answer, err := complete(c, l, above)
 	if err == nil {
-		a.publish(&moment{id: id, look: l, answer: answer}, "")
+		a.publish(&moment{id: id, look: l, answer: answer, where: l.places()}, "")
 	}
 	return err
 }

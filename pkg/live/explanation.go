@@ -181,7 +181,7 @@ func (q *whatIf) answer(e *explanation.Answer) string {
 
 // before asks for a manifest, and says where it would go, how it would run there, and whom it would slow.
 func (s *Server) before(r *request) error {
-	m, err := s.latest()
+	m, err := s.latest(r)
 	if err != nil {
 		return err
 	}
