@@ -44,8 +44,8 @@ type Server struct {
 	// asked is when a page was last asked for, in nanoseconds, and open how many listen for events.
 	asked atomic.Int64
 	open  atomic.Int64
-	// working bounds how many answers are worked out for requests at once.
-	working chan struct{}
+	// working bounds how many answers are worked out for requests at once, and sending how many are sent as JSON: each may be large.
+	working, sending chan struct{}
 }
 
 const (
@@ -108,7 +108,7 @@ func oneLine(err error) string {
 
 // Handler returns what serves the pages. It is called once.
 func (s *Server) Handler() http.Handler {
-	s.working = make(chan struct{}, maxWorking)
+	s.working, s.sending = make(chan struct{}, maxWorking), make(chan struct{}, maxWorking)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /assets/{name}", serveAsset)
@@ -287,10 +287,13 @@ func (s *Server) answered(r *request, q *query) (*moment, *findings.Answer, erro
 }
 
 // work works something out that takes long, when it is its turn.
-func (s *Server) work(r *request, do func() error) error {
+func (s *Server) work(r *request, do func() error) error { return inTurn(r, s.working, do) }
+
+// inTurn does something for a request when there is a slot for it.
+func inTurn(r *request, slots chan struct{}, do func() error) error {
 	select {
-	case s.working <- struct{}{}:
-		defer func() { <-s.working }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 		return do()
 	case <-r.Context().Done():
 		return r.Context().Err()
@@ -310,14 +313,16 @@ func (s *Server) findings(r *request) error {
 	if answer.Plan == nil {
 		return failed(http.StatusServiceUnavailable, "the plan is being worked out")
 	}
-	out, err := text.JSON(q.narrow(answer))
-	if err != nil {
-		return err
-	}
-	r.writer.Header().Set("Content-Type", "application/json")
-	r.writer.Header().Set("Last-Modified", m.look.Taken.UTC().Format(http.TimeFormat))
-	_, _ = r.writer.Write(out) // the client may be gone
-	return nil
+	return inTurn(r, s.sending, func() error {
+		out, err := text.JSON(q.narrow(answer))
+		if err != nil {
+			return err
+		}
+		r.writer.Header().Set("Content-Type", "application/json")
+		r.writer.Header().Set("Last-Modified", m.look.Taken.UTC().Format(http.TimeFormat))
+		_, _ = r.writer.Write(out) // the client may be gone
+		return nil
+	})
 }
 
 // events says whenever there is another moment, until the client goes.
