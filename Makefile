@@ -84,8 +84,20 @@ test-unit: ## Run the tests that need no control plane
 
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
-test-integration: $(TOOLS)/prometheus $(TOOLS)/promtool $(TOOLS)/helm ## Run the tests against a real API server, started for them (KUBERNETES=1.35)
+test-integration: chromium $(TOOLS)/prometheus $(TOOLS)/promtool $(TOOLS)/helm ## Run the tests against a real API server, started for them (KUBERNETES=1.35)
 	export LOADLINE_KUBERNETES='$(KUBERNETES)'; go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -parallel 4 -timeout 25m
+
+# Debian's browser, and the font that pages are written in. Elsewhere, or without root, the tests say what is missing.
+UI_PACKAGES := chromium fonts-liberation
+
+.PHONY: chromium
+chromium: ## Install Debian's Chromium, for the tests of pages
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(UI_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(UI_PACKAGES); fi
+
+.PHONY: test-ui
+test-ui: chromium ## Open every page in a real browser (ARGS='-screenshots out/ui')
+	go test -count 1 -timeout 10m ./test/ui -args $(ARGS)
 
 .PHONY: prometheus
 prometheus: $(TOOLS)/prometheus ## Build the Prometheus that the integration tests ask

@@ -17,6 +17,9 @@ type moment struct {
 	id     string
 	look   *Look
 	answer *findings.Answer
+	// cluster is what the answer is made of, nil while the plan is worked out. A trial solves models of it: trying is held meanwhile.
+	cluster *observed.Cluster
+	trying  *sync.Mutex
 	// problem says why there was no later look, if that is so.
 	problem string
 }
@@ -96,7 +99,7 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 	}
 	answer, err := complete(c, l, above)
 	if err == nil {
-		a.publish(&moment{id: id, look: l, answer: answer}, "")
+		a.publish(&moment{id: id, look: l, answer: answer, cluster: c, trying: &sync.Mutex{}}, "")
 	}
 	return err
 }
@@ -111,6 +114,15 @@ func complete(c *observed.Cluster, l *Look, above float64) (*findings.Answer, er
 		return nil, err
 	}
 	return findings.Of(c, above, p)
+}
+
+// try returns what a change of a pod would do.
+func (m *moment) try(change plan.Change, above float64) (*plan.Trial, error) {
+	m.trying.Lock()
+	defer m.trying.Unlock()
+	o := m.look.Options
+	o.Above = above
+	return plan.Try(m.cluster, change, &o)
 }
 
 // at returns the answer about a moment of a look.

@@ -197,13 +197,13 @@ func percent(value, whole float64) template.CSS {
 	return template.CSS(fmt.Sprintf("%.2f%%", 100*min(max(part, 0), 1))) //nolint:gosec // a number
 }
 
-// ground returns the colour of a tile, and of text on it, as variables of CSS.
+// ground returns the colours of a tile on a light and on a dark page, as variables of CSS: what is hot stands out from either.
 func ground(t Tile) template.CSS {
 	if t.Unknown {
 		return ""
 	}
-	c := chart.Heat(min(max(t.Heat, 0), 1))
-	return template.CSS("--heat:" + hex(c) + ";--on-heat:" + hex(chart.ReadableOn(c))) //nolint:gosec // made of numbers
+	heat := min(max(t.Heat, 0), 1)
+	return template.CSS("--heat-light:" + hex(chart.Heat(heat)) + ";--heat-dark:" + hex(chart.Heat(1-heat))) //nolint:gosec // made of numbers
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
