@@ -305,11 +305,11 @@ accuracy: ## Measure all models on the public data sets, into docs/evidence/accu
 .PHONY: verify-generate
 verify-generate: $(TOOLS)/controller-gen ## Fail with a diff when a generated file is stale
 	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
-	tar -c $(NOT_SOURCE:%=--exclude=./%) . | tar -x -C "$$copy"; \
+	tar -c $(NOT_SOURCE:%=--exclude=./%) --exclude=node_modules . | tar -x -C "$$copy"; \
 	$(MAKE) --no-print-directory -C "$$copy" generate TOOLS='$(TOOLS)' >/dev/null; \
 	diff -ruN $(NOT_SOURCE:%=--exclude=%) . "$$copy" || { echo 'generated files are stale: run make generate' >&2; exit 1; }
 
-NOT_SOURCE := .git bin out
+NOT_SOURCE := .git bin out node_modules
 
 ##@ Release
 
