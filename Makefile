@@ -110,6 +110,22 @@ test-cluster: ## Run the tests of hack/cluster, the local control plane
 test-kueue: $(TOOLS)/kueue ## Run the test with Kueue, which it builds the first time (some minutes)
 	go test -tags kueue -count 1 -timeout 20m ./test/kueue -kueue=$(TOOLS)/kueue
 
+# The Debian packages that the plugin for Headlamp is built with.
+HEADLAMP_PACKAGES := nodejs npm
+
+.PHONY: headlamp-packages
+headlamp-packages:
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! { command -v node && command -v npm; } >/dev/null; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(HEADLAMP_PACKAGES); fi
+	@{ command -v node && command -v npm; } >/dev/null || { echo 'node or npm is missing: please install Node.js 20.11 or later with npm' >&2; exit 1; }
+	@node -e 'const [major, minor] = process.versions.node.split("."); process.exit(major > 20 || major == 20 && minor >= 11 ? 0 : 1)' || \
+		{ echo "Node.js $$(node --version) is too old: please install 20.11 or later" >&2; exit 1; }
+
+# It takes packages from an npm registry; "make test" does not.
+.PHONY: test-headlamp
+test-headlamp: headlamp-packages ## Lint, test and build the plugin for Headlamp in ui/headlamp
+	cd ui/headlamp && npm ci && npm run format -- --check && npm run lint && npm run tsc && CI=true npm test && npm run build
+
 # How long each fuzz target runs, which of them do, and the folder in which they are looked for.
 FUZZTIME ?= 1m
 FUZZ ?= .
@@ -317,11 +333,11 @@ accuracy: ## Measure all models on the public data sets, into docs/evidence/accu
 .PHONY: verify-generate
 verify-generate: $(TOOLS)/controller-gen ## Fail with a diff when a generated file is stale
 	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
-	tar -c $(NOT_SOURCE:%=--exclude=./%) . | tar -x -C "$$copy"; \
+	tar -c $(NOT_SOURCE:%=--exclude=./%) --exclude=node_modules . | tar -x -C "$$copy"; \
 	$(MAKE) --no-print-directory -C "$$copy" generate TOOLS='$(TOOLS)' >/dev/null; \
 	diff -ruN $(NOT_SOURCE:%=--exclude=%) . "$$copy" || { echo 'generated files are stale: run make generate' >&2; exit 1; }
 
-NOT_SOURCE := .git bin out
+NOT_SOURCE := .git bin out node_modules
 
 ##@ Release
 

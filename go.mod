@@ -2,6 +2,9 @@ module loadline.dev/loadline
 
 go 1.26.0
 
+// Some npm packages hold Go files.
+ignore ./ui/headlamp/node_modules
+
 // Every staging module as the Kubernetes release was built with it.
 replace (
 	k8s.io/api => k8s.io/api v0.36.3
