@@ -79,23 +79,28 @@ func (a *answers) publish(m *moment, problem string) {
 	a.changed = make(chan struct{})
 }
 
-// answer works out what a look shows. The findings are published before the plan, which takes longer: an operator sees who is slowed down
-// while what would help is worked out.
+// answer works out what a look shows. Of the first look the pods that are slowed down are published before it is known why, and that before
+// the plan, which takes longest: an operator sees who is slowed down while what would help is worked out.
 func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History) error {
 	id := l.Taken.UTC().Format(time.RFC3339Nano)
 	c := observed.Observe(l.In, above)
 	h.Add(l.In, c)
 	latest, _, _ := a.now()
 	if latest == nil {
-		c.SolveSlowed()
-		first, err := findings.Of(c, above, nil)
-		if err != nil {
-			return err
+		for _, stage := range []struct {
+			name string
+			work func()
+		}{{"who", func() {}}, {"why", c.SolveSlowed}} {
+			stage.work()
+			first, err := findings.Of(c, above, nil)
+			if err != nil {
+				return err
+			}
+			a.publish(&moment{id: id + " " + stage.name, look: l, answer: first}, "")
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
-		a.publish(&moment{id: id + " first", look: l, answer: first}, "")
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
 	}
 	answer, err := complete(c, l, above)
 	if err == nil {

@@ -116,7 +116,7 @@ func worstOf(a *findings.Answer) string {
 		return ""
 	}
 	f := &a.Findings[0]
-	return fmt.Sprintf("Worst: %s on %s takes %s as long as alone, because of %s.", f.Pod.Pod, f.Node, text.Times(f.Dilation), because(f.Causes, fewCauses))
+	return fmt.Sprintf("Worst: %s on %s takes %s as long as alone, %s.", f.Pod.Pod, f.Node, text.Times(f.Dilation), becauseOf(f.Causes))
 }
 
 // coverage says what an answer is of, and how old the oldest observation is.

@@ -178,8 +178,7 @@ func (p *tab) accessible() {
 	var wide float64
 	p.run(
 		chromedp.Evaluate(axe+"; undefined", nil),
-		chromedp.Evaluate(`axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.violations)`, &broken,
-			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }),
+		chromedp.Evaluate(`axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.violations)`, &broken, awaited),
 		chromedp.Evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`, &wide),
 	)
 	for _, v := range broken {
@@ -191,6 +190,9 @@ func (p *tab) accessible() {
 		p.t.Errorf("the page is wider than the screen by %v pixels", wide)
 	}
 }
+
+// awaited has a promise awaited.
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
 // picture writes a picture of the whole page, if the flag asks for it.
 func (p *tab) picture(name string) {

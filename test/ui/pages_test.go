@@ -83,6 +83,7 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 	t.Parallel()
 	address := serve(t, example()...)
 	p := chrome.open(t, screens[0], address)
+	p.run(chromedp.Poll(settled, nil))
 	var all int
 	const reachable = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")].filter(e => e.checkVisibility()).length`
 	p.run(chromedp.Evaluate(reachable, &all))
@@ -109,6 +110,9 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 	}
 	p.check()
 }
+
+// settled is that the plan is there, so that the page does not change any more.
+const settled = `document.title.includes("mend")`
 
 // A slider of a pod's page asks at once, the address follows, and the page stays where it was.
 func TestASliderAnswersAtOnce(t *testing.T) {

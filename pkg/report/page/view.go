@@ -26,6 +26,7 @@ var templates = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"printable":  text.Printable,
 	"stylesheet": func() template.CSS { return template.CSS(stylesheet) }, //nolint:gosec // our own file
 	"percent":    percent,
+	"roomy":      func(value, whole float64) bool { return value >= roomForLabel*whole },
 	"ground":     ground,
 	"spark":      spark,
 	"barOf":      func(r BarRow, scale, mark float64) barView { return barView{r, scale, mark} },
@@ -196,6 +197,9 @@ func percent(value, whole float64) template.CSS {
 	}
 	return template.CSS(fmt.Sprintf("%.2f%%", 100*min(max(part, 0), 1))) //nolint:gosec // a number
 }
+
+// roomForLabel is the part of a bar that a part takes at least to have its label in it.
+const roomForLabel = 0.12
 
 // ground returns the colours of a tile on a light and on a dark page, as variables of CSS: what is hot stands out from either.
 func ground(t Tile) template.CSS {
