@@ -94,6 +94,8 @@ UI_PACKAGES := chromium fonts-liberation
 chromium: ## Install Debian's Chromium, for the tests of pages
 	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(UI_PACKAGES) >/dev/null 2>&1; then \
 		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(UI_PACKAGES); fi
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+		echo 'test/ui is left out: there is no Chromium, which only root can install, on Debian' >&2
 
 .PHONY: test-ui
 test-ui: chromium ## Open every page in a real browser (ARGS='-screenshots out/ui')

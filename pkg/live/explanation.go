@@ -35,7 +35,7 @@ func (s *Server) explanation(r *request, m *moment, pod *corev1.Pod) ([]page.Sec
 		e, err = explanation.OfPod(in)
 		return err
 	}); err != nil {
-		return []page.Section{{Title: where, Text: oneLine(err)}}, nil //nolint:nilerr // the page says so, and shows what was observed
+		return []page.Section{{Title: where, Text: oneLine(err)}}, nil // the page shows what was observed
 	}
 	var sections []page.Section
 	if pod.Spec.NodeName != "" {
@@ -81,7 +81,6 @@ func (s *Server) before(r *request) error {
 	if err != nil {
 		return err
 	}
-	manifest := ""
 	form := page.Form{To: "before", Post: true, Label: "Manifest", Submit: "Where would it go?", Fields: []page.Field{{
 		Type: page.AreaField, Name: manifestParameter, Label: "Paste a Pod, Deployment, StatefulSet, ReplicaSet, Job or CronJob, with WorkloadProfiles beside it if they are new, too. Nothing is created.",
 		Placeholder: "apiVersion: apps/v1\nkind: Deployment\n…",
@@ -95,7 +94,7 @@ func (s *Server) before(r *request) error {
 		if err := r.ParseForm(); err != nil {
 			return failed(http.StatusRequestEntityTooLarge, "the manifest is longer than %d bytes", maxBody)
 		}
-		manifest = r.PostForm.Get(manifestParameter)
+		manifest := r.PostForm.Get(manifestParameter)
 		form.Fields[0].Value = manifest
 		sections, err := s.simulation(r, m.look, manifest)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func (s *Server) objects(r *request) error {
 	if err != nil {
 		return err
 	}
-	p.Sections = append(sections, replaySections(l, r.rights)...)
+	p.Sections = slices.Concat(sections, replaySections(l, r.rights))
 	write(r.writer, s.site("objects", m, nil), p, http.StatusOK)
 	return nil
 }

@@ -124,7 +124,8 @@ func (q *whatIf) form(l *Look, pod *corev1.Pod, nodes []string) *page.Form {
 		}
 	}
 	return &page.Form{Label: "What if it had another request, limit or node", Submit: "Ask", Fields: []page.Field{
-		{Type: page.HiddenField, Name: namespaceParameter, Value: pod.Namespace}, {Type: page.HiddenField, Name: nameParameter, Value: pod.Name},
+		{Type: page.HiddenField, Name: namespaceParameter, Value: pod.Namespace},
+		{Type: page.HiddenField, Name: nameParameter, Value: pod.Name},
 		slider(requestParameter, "CPU request", q.request), slider(limitParameter, "CPU limit", q.limit), move,
 	}}
 }
@@ -191,8 +192,9 @@ func trialLine(c *plan.Change, t *plan.Trial) string {
 	if t.Refused != "" {
 		line += " It cannot be made: " + t.Refused + "."
 	}
-	for _, note := range t.Notes {
-		line += " " + strings.ToUpper(note[:1]) + note[1:] + "."
+	notes := make([]string, len(t.Notes))
+	for i, note := range t.Notes {
+		notes[i] = " " + strings.ToUpper(note[:1]) + note[1:] + "."
 	}
-	return line
+	return line + strings.Join(notes, "")
 }

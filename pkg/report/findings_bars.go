@@ -66,8 +66,9 @@ func (s *Situation) victim(g *findings.Group, pods []*findings.Finding) page.Bar
 	if len(pods) == 1 {
 		return s.podBar(pods[0])
 	}
+	slowed := text.Count(int64(g.Slowed)) + " of " + text.Counted(g.Pods, "pod")
 	row := page.BarRow{
-		Name: g.Workload, Detail: fmt.Sprintf("%s of %s, the worst %s · since %s", text.Count(int64(g.Slowed)), text.Counted(g.Pods, "pod"), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast)),
+		Name: g.Workload, Detail: fmt.Sprintf("%s, the worst %s · since %s", slowed, text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast)),
 		Figure: text.Times(g.Dilation), Words: becauseOf(g.Causes), Parts: barParts(g.Causes), Severity: rated(g.Dilation, s.Above),
 		Remedy: remedyLine(groupRemedy(g), &g.Remedy),
 	}

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/plan"
@@ -148,10 +147,10 @@ func (r room) after(s *plan.Step, pod *corev1.Pod) string {
 	if s.Action != plan.MovePod || pod == nil || r[s.To] == nil {
 		return ""
 	}
-	request, _ := cgroup.CPU(pod)
-	r[s.To].Sub(*request)
+	before := node.FreeCPU(&corev1.Node{}, []*corev1.Pod{pod}) // what it requests, below 0
+	r[s.To].Add(before)
 	if from := r[s.Node]; from != nil {
-		from.Add(*request)
+		from.Sub(before)
 	}
 	return fmt.Sprintf("%s has %s CPU left for more requests.", s.To, r[s.To])
 }

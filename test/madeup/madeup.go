@@ -63,10 +63,12 @@ func Cluster(nodes, perNode int, until time.Time) (*observed.Input, error) {
 
 // pod returns a pod of a Deployment.
 func pod(i int, node string, milliCPU int64) corev1.Pod {
+	const namespaces = 50
 	workload := fmt.Sprintf("app-%d", i/replicas)
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: fmt.Sprintf("team-%d", i/replicas%50), Name: fmt.Sprintf("%s-5d4f-%05d", workload, i), UID: types.UID(fmt.Sprintf("uid-%d", i)), Labels: map[string]string{"app": workload},
+			Namespace: fmt.Sprintf("team-%d", i/replicas%namespaces), Name: fmt.Sprintf("%s-5d4f-%05d", workload, i), UID: types.UID(fmt.Sprintf("uid-%d", i)),
+			Labels:          map[string]string{"app": workload},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: workload + "-5d4f", Controller: new(true)}},
 		},
 		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
@@ -106,7 +108,7 @@ func sight(model *node.Node, demands []loading.Demand, until time.Time) (*observ
 func seen(of *node.Pod, d *loading.Demand, dilation float64) usage.Pod {
 	threads := float64(max(1, d.Threads))
 	p := usage.Pod{
-		UID: string(of.Pod.UID), Namespace: of.Pod.Namespace, Name: of.Pod.Name, Seconds: seconds, Tasks: max(1, d.Threads), Threads: threads,
+		UID: string(of.UID), Namespace: of.Namespace, Name: of.Name, Seconds: seconds, Tasks: max(1, d.Threads), Threads: threads,
 		Dilation: dilation, CPULoading: d.Loading,
 	}
 	active := seconds * threads

@@ -51,6 +51,8 @@ func start() (*browser, func(), error) {
 	return &browser{ctx}, func() { stop(); stopAllocator() }, nil
 }
 
+var errNoBrowser = errors.New("there is no Chromium to open pages in: make chromium installs Debian's, as root")
+
 // chromium returns the path of the browser.
 func chromium() (string, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -58,7 +60,7 @@ func chromium() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("there is no Chromium: make chromium installs Debian's")
+	return "", errNoBrowser
 }
 
 // screen is how a page is looked at.

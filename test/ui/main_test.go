@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -20,6 +21,10 @@ var chrome *browser
 func TestMain(m *testing.M) {
 	flag.Parse()
 	started, stop, err := start()
+	if errors.Is(err, errNoBrowser) && os.Getenv("CI") == "" {
+		fmt.Println("left out:", err)
+		return
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
