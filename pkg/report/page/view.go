@@ -30,8 +30,22 @@ var templates = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"ground":     ground,
 	"spark":      spark,
 	"barOf":      func(r BarRow, scale, mark float64) barView { return barView{r, scale, mark} },
-	"lines":      func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
+	"lines":      lines,
+	"multiline":  func(s string) string { return strings.Join(lines(s), "\n") },
 }).Parse(pageSource))
+
+// lines returns the lines of a text, each printable but for tabs.
+func lines(s string) []string {
+	all := strings.Split(strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
+	for i, line := range all {
+		parts := strings.Split(line, "\t")
+		for k := range parts {
+			parts[k] = text.Printable(parts[k])
+		}
+		all[i] = strings.Join(parts, "\t")
+	}
+	return all
+}
 
 // pageView is a page as its template wants it.
 type pageView struct {
