@@ -20,10 +20,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/yaml"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
@@ -454,6 +457,50 @@ func TestTheSecretBecomesACookieAndLeavesTheAddress(t *testing.T) {
 	}
 	if other := NewOwn("8123"); other.secret == own.secret {
 		t.Error("two pages have one secret")
+	}
+}
+
+func TestAChangeThatWaitsIsApprovedByTheUser(t *testing.T) {
+	t.Parallel()
+	l := example(t, asItIs)
+	r := v1alpha1.Remediation{}
+	r.Namespace, r.Name, r.Spec.Policy, r.Spec.Pod.Name = "etl", "sort-2-move", "shared", "sort-2"
+	r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonAwaitingApproval}}
+	l.Remediations = []v1alpha1.Remediation{r}
+	var approved []string
+	s, h := serving(t, l, admitted{})
+	page := func() string { return get(t, h, "/").Body.String() }
+	if p := page(); !strings.Contains(p, "Changes that wait for approval") || strings.Contains(p, ">Approve</button>") {
+		t.Error("without a way to approve it is not shown, or can be approved")
+	}
+	s.Approve = func(_ context.Context, name types.NamespacedName) error {
+		if approved = append(approved, name.String()); name.Name != r.Name {
+			return errors.New("there is none of that name")
+		}
+		return nil
+	}
+	if !strings.Contains(page(), ">Approve</button>") {
+		t.Error("it cannot be approved")
+	}
+	post := func(name string) *httptest.ResponseRecorder {
+		q := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/approve", strings.NewReader(url.Values{"namespace": {"etl"}, "name": {name}}.Encode()))
+		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, q)
+		return w
+	}
+	if got := post(r.Name); got.Code != http.StatusSeeOther {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+	if got := post("nosuch"); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.Body.String(), "Remediation etl/nosuch was not approved: there is none of that name") {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+	if diff := cmp.Diff([]string{"etl/sort-2-move", "etl/nosuch"}, approved); diff != "" {
+		t.Error(diff)
+	}
+	_, h = serving(t, l, limited{someRights{namespaces: []string{"shop"}}})
+	if strings.Contains(page(), "sort-2") {
+		t.Error("a change of another namespace is shown")
 	}
 }
 
