@@ -22,6 +22,8 @@ type moment struct {
 	trying  *sync.Mutex
 	// problem says why there was no later look, if that is so.
 	problem string
+	// where are the namespaces of what is shown.
+	where []place
 }
 
 // answers keeps the latest moment, and a few of those of the past that were asked for.
@@ -85,6 +87,7 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 	id := l.Taken.UTC().Format(time.RFC3339Nano)
 	c := observed.Observe(l.In, above)
 	h.Add(l.In, c)
+	where := l.places()
 	latest, _, _ := a.now()
 	if latest == nil {
 		for _, stage := range []struct {
@@ -96,7 +99,7 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 			if err != nil {
 				return err
 			}
-			a.publish(&moment{id: id + " " + stage.name, look: l, answer: first}, "")
+			a.publish(&moment{id: id + " " + stage.name, look: l, answer: first, where: where}, "")
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -104,7 +107,7 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 	}
 	answer, err := complete(c, l, above)
 	if err == nil {
-		a.publish(&moment{id: id, look: l, answer: answer, cluster: c, trying: &sync.Mutex{}}, "")
+		a.publish(&moment{id: id, look: l, answer: answer, cluster: c, trying: &sync.Mutex{}, where: where}, "")
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func joined(lines []string) (prose string) {
 
 // before asks for a manifest, and says where it would go, how it would run there, and whom it would slow.
 func (s *Server) before(r *request) error {
-	m, err := s.latest()
+	m, err := s.latest(r)
 	if err != nil {
 		return err
 	}

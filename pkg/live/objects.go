@@ -34,7 +34,7 @@ const (
 
 // objects shows the pools, replays, profiles and trees of shares of the cluster.
 func (s *Server) objects(r *request) error {
-	m, err := s.latest()
+	m, err := s.latest(r)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func profilesSection(l *Look, rights findings.Rights) page.Section {
 	rows := 0
 	for i := range l.Workloads {
 		p := &l.Workloads[i]
-		if !rights.Pods(p.Namespace) {
+		if !mayList(rights, workloadProfiles, p.Namespace) {
 			continue
 		}
 		rows++
@@ -175,7 +175,7 @@ func shareSections(ctx context.Context, l *Look, rights findings.Rights) (sectio
 func replaySections(l *Look, rights findings.Rights) (sections []page.Section) {
 	for i := range l.Replays {
 		r := &l.Replays[i]
-		if !rights.Pods(r.Namespace) || len(sections) == maxObjects {
+		if !mayList(rights, traceReplays, r.Namespace) || len(sections) == maxObjects {
 			continue
 		}
 		s := page.Section{Title: "What if? Replay " + text.QualifiedName(r), Text: "It has not been run."}

@@ -182,7 +182,7 @@ func (s *Server) lastHour(name string) *page.Section {
 func (s *Server) approvals(l *Look, rights findings.Rights) (cards []page.Card) {
 	for i := range l.Remediations {
 		r := &l.Remediations[i]
-		if remediations.Step(r) != v1alpha1.ReasonAwaitingApproval || !rights.Pods(r.Namespace) {
+		if remediations.Step(r) != v1alpha1.ReasonAwaitingApproval || !mayList(rights, remediationObjects, r.Namespace) {
 			continue
 		}
 		c := page.Card{

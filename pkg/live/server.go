@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,6 +122,11 @@ func (s *Server) Handler() http.Handler {
 	s.handle(mux, "POST /approve", s.approve)
 	s.handle(mux, "GET /api/v1/findings", s.findings)
 	s.handle(mux, "GET /events", s.events)
+	if signs, is := s.Access.(signing); is {
+		mux.HandleFunc("GET /"+signInPath, signs.account)
+		mux.HandleFunc("POST /"+signInPath, signs.signIn)
+		mux.HandleFunc("POST /"+signOutPath, signs.signOut)
+	}
 	return protect(s.Hosts, mux)
 }
 
@@ -151,7 +157,7 @@ func (s *Server) handle(mux *http.ServeMux, pattern string, serve func(*request)
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		rights, err := s.Access.Rights(w, r)
 		if err != nil {
-			s.fail(w, r, &statusError{http.StatusForbidden, err})
+			s.fail(w, r, refusal(err))
 			return
 		}
 		if rights == nil {
@@ -162,6 +168,14 @@ func (s *Server) handle(mux *http.ServeMux, pattern string, serve func(*request)
 			s.fail(w, r, err)
 		}
 	})
+}
+
+// refusal returns why a sender may not see pages with a status, 403 unless it has another one.
+func refusal(err error) error {
+	if of := (*statusError)(nil); errors.As(err, &of) {
+		return err
+	}
+	return &statusError{http.StatusForbidden, err}
 }
 
 // fail answers with an error: as a page, or as JSON to programs.
@@ -214,15 +228,27 @@ func (s *Server) site(here string, m *moment, filter *page.Form) *page.Site {
 		l.Here = l.To == here
 		site.Links = append(site.Links, l)
 	}
+	if _, is := s.Access.(signing); is {
+		site.Links = append(site.Links, page.SiteLink{Text: "Account", To: signInPath})
+	}
 	if m != nil {
 		site.Moment, site.Problem = m.id, m.problem
 	}
 	return site
 }
 
-// latest returns the latest moment, or an error that says why there is none.
-func (s *Server) latest() (*moment, error) {
+// latest returns the latest moment, or an error that says why there is none. A request may then be answered with what its sender may list
+// of that moment.
+func (s *Server) latest(r *request) (*moment, error) {
 	m, why, _ := s.answers.now()
+	if m != nil {
+		if err := prepare(r.Context(), r.rights, m.where); err != nil {
+			return nil, err
+		}
+	}
+	if _, all := r.rights.(everything); !all { // an error may have names
+		m, why = m.withoutReason(), cmp.Or(map[bool]string{true: lookFailed}[why != ""], why)
+	}
 	switch {
 	case m != nil:
 		return m, nil
@@ -235,7 +261,7 @@ func (s *Server) latest() (*moment, error) {
 
 // asked returns the answer that a request asks for: as its sender may see it.
 func (s *Server) answered(r *request, q *query) (*moment, *findings.Answer, error) {
-	m, err := s.latest()
+	m, err := s.latest(r)
 	if err != nil {
 		return nil, nil, err
 	}

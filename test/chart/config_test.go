@@ -45,6 +45,7 @@ func TestTheChartHasTheSameObjectsAsConfig(t *testing.T) {
 		"config/default":           {values: "one-replica"},
 		"config/high-availability": {values: "high-availability"},
 		"config/remediation":       {values: "remediation"},
+		"config/ui":                {values: "ui"},
 		"config/without-pools":     {values: "one-replica", flags: []string{"--kube-version", "1.35.4"}},
 	} {
 		t.Run(folder, func(t *testing.T) {

@@ -149,7 +149,10 @@ func TestReplicasAreSpreadAndSelectedByWhatTheirPodsHave(t *testing.T) {
 				pod := d.Spec.Template
 				selects(t, "the Deployment", d.Spec.Selector, pod.Labels)
 				selects(t, "the budget", as[policyv1.PodDisruptionBudget](t, all, "PodDisruptionBudget", name).Spec.Selector, pod.Labels)
-				service := as[corev1.Service](t, all, "Service", name+"-metrics")
+				if !strings.HasSuffix(name, "-ui") { // it has no metrics
+					name += "-metrics"
+				}
+				service := as[corev1.Service](t, all, "Service", name)
 				selects(t, "the Service", &metav1.LabelSelector{MatchLabels: service.Spec.Selector}, pod.Labels)
 				if len(pod.Spec.TopologySpreadConstraints) == 0 {
 					t.Errorf("the replicas of %s are not spread", name)
@@ -158,7 +161,7 @@ func TestReplicasAreSpreadAndSelectedByWhatTheirPodsHave(t *testing.T) {
 					selects(t, "the spread", pod.Spec.TopologySpreadConstraints[i].LabelSelector, pod.Labels)
 				}
 				for _, other := range names(all, "Deployment") {
-					if s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector); other != name && (err != nil || s.Matches(labels.Set(deployment(t, all, other).Spec.Template.Labels))) {
+					if s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector); other != d.Name && (err != nil || s.Matches(labels.Set(deployment(t, all, other).Spec.Template.Labels))) {
 						t.Errorf("%s selects the pods of %s: %v", name, other, err)
 					}
 				}

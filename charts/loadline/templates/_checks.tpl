@@ -7,12 +7,15 @@
 {{- end }}
 {{- end }}
 {{- end }}
-{{- range $component := list "manager" "scheduler" "gauge" "reader" }}
+{{- range $component := list "manager" "scheduler" "gauge" "reader" "ui" "viewer" }}
 {{- with index $.Values.serviceAccounts $component }}
 {{- if and (not .create) (not .name) }}
 {{- fail (printf "serviceAccounts.%s.name: with create: false it must name a service account of the namespace" $component) }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- if and .Values.ui.enabled (not .Values.gauge.enabled) }}
+{{- fail "ui.enabled: the live page shows what gauges observe: set gauge.enabled to true" }}
 {{- end }}
 {{- if .Values.gauge.enabled }}
 {{- $namespace := include "loadline.gaugeNamespace" . }}

@@ -20,10 +20,11 @@ type Rules struct {
 	From string
 }
 
-// FindRules returns the rules of the scheduler in a cluster, the defaults where these cannot be found.
-func FindRules(ctx context.Context, c client.Client, own string) (*Rules, error) {
+// FindRules returns the rules of the scheduler in a namespace, or, where that is empty, in any that [FindComponents] looks in; the defaults
+// where these cannot be found.
+func FindRules(ctx context.Context, c client.Client, namespace, own string) (*Rules, error) {
 	r := &Rules{}
-	components, err := FindComponents(ctx, c, "", own)
+	components, err := FindComponents(ctx, c, namespace, own)
 	if err == nil {
 		r.Scheduler, r.From, err = FindSchedulerConfig(ctx, c, components)
 	}

@@ -153,7 +153,7 @@ func (x *explain) readProfiles(ctx context.Context, c client.Client, in *explana
 func (x *explain) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
 	rules, err := deployed.ReadRules(x.scheduler)
 	if x.scheduler == "" && c != nil {
-		rules, err = deployed.FindRules(ctx, c, own)
+		rules, err = deployed.FindRules(ctx, c, "", own)
 	}
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ type ui struct {
 	asking
 
 	port      int
+	bind      string // where all users are served, "" for the own page
 	scheduler string
 	version   string
 }
@@ -75,6 +76,8 @@ Remediations that you approve.`,
 	flags := command.Flags()
 	flags.Float64Var(&u.above, "above", observed.DefaultAbove, "how many times slower than alone a pod must be to be a finding, above 1")
 	flags.IntVar(&u.port, "port", 0, "port to serve on, of 127.0.0.1; 0 for any that is free")
+	flags.StringVar(&u.bind, "bind-address", "", "serve the accounts of the cluster there by HTTPS, such as :8443, each what it may list: how the page runs in the cluster")
+	_ = flags.MarkHidden("bind-address") // it is there
 	flags.StringVar(&u.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
 	return command
 }
@@ -93,6 +96,9 @@ func (u *ui) serve(ctx context.Context) error {
 	from, err := u.pageSource(ctx)
 	if err != nil {
 		return err
+	}
+	if u.bind != "" {
+		return u.serveAccounts(ctx, from)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(u.port)))
 	if err != nil {
@@ -134,6 +140,7 @@ type pageSource struct {
 	source  source
 	client  client.Client // nil for files
 	own     string        // the namespace of the user
+	where   string        // that of Loadline, "" where it is looked for
 	every   time.Duration
 	of      string
 	approve func(context.Context, types.NamespacedName) error
@@ -168,7 +175,7 @@ func (p *pageSource) Look(ctx context.Context) (*live.Look, error) {
 	}
 	rules, err := deployed.ReadRules(p.scheduler)
 	if p.scheduler == "" && p.client != nil {
-		rules, err = deployed.FindRules(ctx, p.client, p.own)
+		rules, err = deployed.FindRules(ctx, p.client, p.where, p.own)
 	}
 	if err != nil {
 		return nil, err

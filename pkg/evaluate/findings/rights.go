@@ -20,6 +20,8 @@ type Rights interface {
 const (
 	HiddenPod  = "a pod of another namespace"
 	HiddenNode = "another node"
+	// HiddenProblem stands in place of why nothing is observed on a node.
+	HiddenProblem = "its gauge does not answer"
 )
 
 // VisibleTo returns the part of an answer that is about the pods a reader may list. Of the other pods, which slow these down or are part of
@@ -110,12 +112,11 @@ func (h *hider) remedy(r *Remedy) Remedy {
 }
 
 func (h *hider) summaries(all []NodeSummary) []NodeSummary {
-	if h.rights.Nodes() {
-		return all
-	}
-	all = slices.DeleteFunc(slices.Clone(all), func(n NodeSummary) bool { return !h.nodes[n.Name] })
+	all = slices.DeleteFunc(slices.Clone(all), func(n NodeSummary) bool { return !h.nodes[n.Name] && !h.rights.Nodes() })
 	for i := range all {
-		all[i].Problem = ""
+		if all[i].Problem != "" { // it may name the gauge's pod
+			all[i].Problem = HiddenProblem
+		}
 	}
 	return all
 }

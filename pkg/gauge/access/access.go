@@ -20,6 +20,8 @@ import (
 	"strings"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+
 	"loadline.dev/loadline/pkg/gauge/source"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -52,6 +54,21 @@ const (
 // Judge decides about a request. An error means that it could not.
 type Judge func(ctx context.Context, r Request) (Decision, error)
 
+// User is a user as the API server describes one.
+type User = authenticationv1.UserInfo
+
+// Recognize is a Judge that returns whose an allowed token is, too.
+type Recognize func(ctx context.Context, r Request) (Decision, *User, error)
+
+// RefusedError says why a request was refused. Its text shows no token.
+type RefusedError struct {
+	// Status is that of HTTP: 401, 403 or 503.
+	Status int
+	Why    string
+}
+
+func (e *RefusedError) Error() string { return e.Why }
+
 // errBusy is for a request that was not judged because too many came.
 var errBusy = errors.New("too many requests with unknown tokens")
 
@@ -60,25 +77,44 @@ var errBusy = errors.New("too many requests with unknown tokens")
 func (g *Guard) Protect(path, audience string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		token, err := tokenOf(r)
+		token, err := TokenOf(r)
 		if err != nil {
 			unauthenticated(w, err.Error())
 			return
 		}
-		decision, err := g.decide(r.Context(), source.Of(r.RemoteAddr), Request{Token: token, Audience: audience, Path: path})
-		switch {
-		case errors.Is(err, errBusy):
-			unavailable(w, err.Error())
-		case err != nil:
-			unavailable(w, "the API server does not say whether the token is valid")
-		case decision == Allowed:
+		_, err = g.User(r.Context(), r.RemoteAddr, Request{Token: token, Audience: audience, Path: path})
+		switch refused := (*RefusedError)(nil); {
+		case err == nil:
 			next.ServeHTTP(w, r)
-		case decision == Forbidden:
-			http.Error(w, fmt.Sprintf("forbidden: the user of the token may not get the non-resource URL %s", path), http.StatusForbidden)
+		case !errors.As(err, &refused), refused.Status == http.StatusServiceUnavailable:
+			unavailable(w, err.Error())
+		case refused.Status == http.StatusForbidden:
+			http.Error(w, "forbidden: "+refused.Why, http.StatusForbidden)
 		default:
-			unauthenticated(w, invalid(audience))
+			unauthenticated(w, refused.Why)
 		}
 	})
+}
+
+// User returns whose the token of a request from a remote address (HOST:PORT) is, if its user may get the path; nil for a guard that
+// does not learn that. Otherwise the error is a *RefusedError.
+func (g *Guard) User(ctx context.Context, remote string, r Request) (*User, error) {
+	if len(r.Token) > MaxTokenBytes {
+		return nil, &RefusedError{http.StatusUnauthorized, tooLong}
+	}
+	a, err := g.answer(ctx, source.Of(remote), r)
+	switch {
+	case errors.Is(err, errBusy):
+		return nil, &RefusedError{http.StatusServiceUnavailable, err.Error()}
+	case err != nil:
+		return nil, &RefusedError{http.StatusServiceUnavailable, "the API server does not say whether the token is valid"}
+	case a.decision == Allowed:
+		return a.user, nil
+	case a.decision == Forbidden:
+		return nil, &RefusedError{http.StatusForbidden, "the user of the token may not get the non-resource URL " + r.Path}
+	default:
+		return nil, &RefusedError{http.StatusUnauthorized, invalid(r.Audience)}
+	}
 }
 
 // invalid says what kind of token is asked for.
@@ -102,8 +138,14 @@ func unavailable(w http.ResponseWriter, why string) {
 	http.Error(w, "unavailable: "+why, http.StatusServiceUnavailable)
 }
 
-// tokenOf returns the token of a request. The errors do not show it.
-func tokenOf(r *http.Request) (string, error) {
+// tooLong says what is wrong with a token that is too long.
+var tooLong = fmt.Sprintf("the token is longer than %d bytes", MaxTokenBytes)
+
+// ErrNoToken says that a request has no token.
+var ErrNoToken = fmt.Errorf("no token: send one in the header %s, or as Authorization: Bearer", usage.TokenHeader)
+
+// TokenOf returns the token that the headers of a request have. The errors do not show it.
+func TokenOf(r *http.Request) (string, error) {
 	token := strings.TrimSpace(r.Header.Get(usage.TokenHeader))
 	if token == "" {
 		scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -113,9 +155,9 @@ func tokenOf(r *http.Request) (string, error) {
 	}
 	switch {
 	case token == "":
-		return "", fmt.Errorf("no token: send one in the header %s, or as Authorization: Bearer", usage.TokenHeader)
+		return "", ErrNoToken
 	case len(token) > MaxTokenBytes:
-		return "", fmt.Errorf("the token is longer than %d bytes", MaxTokenBytes)
+		return "", errors.New(tooLong)
 	}
 	return token, nil
 }

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// answer is a decision and when it was made.
+// answer is a decision, whose the token is where it is allowed and that is asked for, and when it was made.
 type answer struct {
 	decision Decision
+	user     *User
 	at       time.Time
 }
 

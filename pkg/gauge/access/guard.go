@@ -27,7 +27,7 @@ const (
 
 // Guard judges requests, and remembers the answers. All of its methods may be called at once.
 type Guard struct {
-	judge   Judge
+	judge   Recognize
 	clock   clock.PassiveClock
 	budgets *budgets
 	slots   chan struct{} // who waits for one gets it in turn
@@ -41,6 +41,14 @@ type Guard struct {
 
 // NewGuard returns a guard that asks a judge.
 func NewGuard(judge Judge, now clock.PassiveClock) *Guard {
+	return NewRecognizing(func(ctx context.Context, r Request) (Decision, *User, error) {
+		decision, err := judge(ctx, r)
+		return decision, nil, err
+	}, now)
+}
+
+// NewRecognizing returns a guard that learns whose an allowed token is.
+func NewRecognizing(judge Recognize, now clock.PassiveClock) *Guard {
 	return &Guard{
 		judge: judge, clock: now,
 		budgets: newBudgets(now), slots: make(chan struct{}, atOnce),
@@ -55,19 +63,25 @@ func keyOf(r Request) key {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %s", r.Path, r.Audience, r.Token))
 }
 
-// decide returns the remembered answer to a request, or the one that follows from its token, or asks. Equal requests that come
+// decide returns the decision about a request.
+func (g *Guard) decide(ctx context.Context, from netip.Prefix, r Request) (Decision, error) {
+	a, err := g.answer(ctx, from, r)
+	return a.decision, err
+}
+
+// answer returns the remembered answer to a request, or the one that follows from its token, or asks. Equal requests that come
 // together are asked once, on the budget of the first one. A caller that goes away does not end the question, as others may wait
 // for the answer.
-func (g *Guard) decide(ctx context.Context, from netip.Prefix, r Request) (Decision, error) {
+func (g *Guard) answer(ctx context.Context, from netip.Prefix, r Request) (answer, error) {
 	k := keyOf(r)
-	decision, known := g.remembered(k)
-	if decision != 0 {
-		return decision, nil
+	before, known := g.remembered(k)
+	if before.decision != 0 {
+		return before, nil
 	}
 	if !plausible(r.Token, r.Audience, g.clock.Now()) {
-		return Unauthenticated, nil
+		return answer{decision: Unauthenticated}, nil
 	}
-	answer := g.flights.DoChan(hex.EncodeToString(k[:]), func() (any, error) {
+	asked := g.flights.DoChan(hex.EncodeToString(k[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
 		defer cancel()
 		if known { // recently allowed requests cost no budget, so that no source can use it up
@@ -75,59 +89,59 @@ func (g *Guard) decide(ctx context.Context, from netip.Prefix, r Request) (Decis
 		}
 		spent, err := g.budgets.budgetOf(from).spend(ctx)
 		if err != nil {
-			return Decision(0), err
+			return answer{}, err
 		}
 		defer spent()
 		return g.ask(ctx, k, r)
 	})
 	select {
 	case <-ctx.Done():
-		return 0, ctx.Err()
-	case a := <-answer:
-		decision, _ := a.Val.(Decision)
-		return decision, a.Err
+		return answer{}, ctx.Err()
+	case result := <-asked:
+		a, _ := result.Val.(answer)
+		return a, result.Err
 	}
 }
 
-// remembered returns the answer that still holds, or 0, and whether the last answer was yes, be it too old.
-func (g *Guard) remembered(k key) (decision Decision, known bool) {
+// remembered returns the answer that still holds, or none, and whether the last answer was yes, be it too old.
+func (g *Guard) remembered(k key) (a answer, known bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock.Now()
 	if a, is := g.allowed.get(k); is {
 		if now.Sub(a.at) < lifetime {
-			return a.decision, true
+			return a, true
 		}
-		return 0, true
+		return answer{}, true
 	}
 	if a, is := g.refused.get(k); is && now.Sub(a.at) < lifetime {
-		return a.decision, false
+		return a, false
 	}
-	return 0, false
+	return answer{}, false
 }
 
 // ask asks the judge once there is a free slot, and remembers the answer.
-func (g *Guard) ask(ctx context.Context, k key, r Request) (Decision, error) {
+func (g *Guard) ask(ctx context.Context, k key, r Request) (answer, error) {
 	select {
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()
 	case <-ctx.Done():
-		return 0, errBusy
+		return answer{}, errBusy
 	}
-	decision, err := g.judge(ctx, r)
+	decision, user, err := g.judge(ctx, r)
 	g.report(ctx, err)
 	if err != nil {
-		return 0, err
+		return answer{}, err
 	}
-	g.remember(k, decision)
-	return decision, nil
+	a := answer{decision: decision, user: user, at: g.clock.Now()}
+	g.remember(k, a)
+	return a, nil
 }
 
-func (g *Guard) remember(k key, decision Decision) {
+func (g *Guard) remember(k key, a answer) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	a := answer{decision: decision, at: g.clock.Now()}
-	if decision == Allowed {
+	if a.decision == Allowed {
 		g.refused.drop(k)
 		g.allowed.put(k, a)
 		return

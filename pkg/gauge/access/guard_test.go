@@ -340,7 +340,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	g := NewGuard(new(court).judge, clock.RealClock{})
 	for i := range 3 * maxRefused {
 		for _, token := range []string{"wrong", "other", "reader"} {
-			g.remember(keyOf(Request{Token: fmt.Sprint(token, i)}), map[string]Decision{"wrong": Unauthenticated, "other": Forbidden, "reader": Allowed}[token])
+			g.remember(keyOf(Request{Token: fmt.Sprint(token, i)}), answer{decision: map[string]Decision{"wrong": Unauthenticated, "other": Forbidden, "reader": Allowed}[token], at: g.clock.Now()})
 		}
 	}
 	if a, r := len(g.allowed.byKey), len(g.refused.byKey); a != maxAllowed || r != maxRefused || g.allowed.order.Len() != a || g.refused.order.Len() != r {
@@ -350,7 +350,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	if _, is := g.allowed.get(newest); !is {
 		t.Error("the newest answer is not kept")
 	}
-	g.remember(newest, Unauthenticated) // the token was revoked
+	g.remember(newest, answer{decision: Unauthenticated, at: g.clock.Now()}) // the token was revoked
 	if _, known := g.remembered(newest); known {
 		t.Error("a token that is valid no more is taken for a reader's")
 	}

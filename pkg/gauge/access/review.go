@@ -39,25 +39,43 @@ func NewAPIServer(config *rest.Config) (*APIServer, error) {
 
 // Judge has the API server decide: it is a Judge.
 func (s *APIServer) Judge(ctx context.Context, r Request) (Decision, error) {
+	decision, _, err := s.Recognize(ctx, r)
+	return decision, err
+}
+
+// Recognize has the API server decide, and say whose the token is.
+func (s *APIServer) Recognize(ctx context.Context, r Request) (Decision, *User, error) {
 	user, err := s.authenticate(ctx, r)
 	if err != nil {
-		return 0, fmt.Errorf("creating a TokenReview: %w", err)
+		return 0, nil, fmt.Errorf("creating a TokenReview: %w", err)
 	}
 	if user == nil {
-		return Unauthenticated, nil
+		return Unauthenticated, nil, nil
 	}
-	allowed, err := s.authorize(ctx, user, r.Path)
+	allowed, err := s.authorize(ctx, user, &authorizationv1.SubjectAccessReviewSpec{
+		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: r.Path, Verb: "get"},
+	})
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("creating a SubjectAccessReview: %w", err)
+		return 0, nil, err
 	case allowed:
-		return Allowed, nil
+		return Allowed, user, nil
 	}
-	return Forbidden, nil
+	return Forbidden, nil, nil
+}
+
+// Resource is a kind of objects.
+type Resource struct{ Group, Name string }
+
+// MayList reports whether a user may list the objects of a resource in a namespace, or, where that is empty, in all.
+func (s *APIServer) MayList(ctx context.Context, user *User, of Resource, namespace string) (bool, error) {
+	return s.authorize(ctx, user, &authorizationv1.SubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Group: of.Group, Version: "*", Resource: of.Name, Namespace: namespace},
+	})
 }
 
 // authenticate returns the user of a token, or nil if it is not valid.
-func (s *APIServer) authenticate(ctx context.Context, r Request) (*authenticationv1.UserInfo, error) {
+func (s *APIServer) authenticate(ctx context.Context, r Request) (*User, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: r.Token}}
 	review.APIVersion, review.Kind = authenticationv1.SchemeGroupVersion.String(), "TokenReview"
 	if r.Audience != "" {
@@ -77,19 +95,17 @@ func (s *APIServer) authenticate(ctx context.Context, r Request) (*authenticatio
 	return &status.User, nil
 }
 
-// authorize reports whether a user may get a path.
-func (s *APIServer) authorize(ctx context.Context, user *authenticationv1.UserInfo, path string) (bool, error) {
+// authorize reports whether a user may do what is asked about.
+func (s *APIServer) authorize(ctx context.Context, user *User, asked *authorizationv1.SubjectAccessReviewSpec) (bool, error) {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for name, values := range user.Extra {
 		extra[name] = authorizationv1.ExtraValue(values)
 	}
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
-		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
-	}}
+	review := &authorizationv1.SubjectAccessReview{Spec: *asked}
+	review.Spec.User, review.Spec.UID, review.Spec.Groups, review.Spec.Extra = user.Username, user.UID, user.Groups, extra
 	review.APIVersion, review.Kind = authorizationv1.SchemeGroupVersion.String(), "SubjectAccessReview"
 	if err := s.create(ctx, "/apis/authorization.k8s.io/v1/subjectaccessreviews", review); err != nil {
-		return false, err
+		return false, fmt.Errorf("creating a SubjectAccessReview: %w", err)
 	}
 	return review.Status.Allowed && !review.Status.Denied, nil
 }

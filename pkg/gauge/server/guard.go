@@ -11,10 +11,15 @@ const connectionHeader = "Connection"
 // Protect has the guard protect a handler, and keeps the connections of requests that it lets in: they no longer count as strangers'.
 func (g Guard) Protect(path string, next http.Handler) http.Handler {
 	return g(path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Del(connectionHeader)
-		admit(r.Context())
+		Admit(w, r)
 		next.ServeHTTP(w, r)
 	}))
+}
+
+// Admit keeps the connection of a request, as Protect does. It is for handlers that let requests in by themselves, before they answer.
+func Admit(w http.ResponseWriter, r *http.Request) {
+	w.Header().Del(connectionHeader)
+	admit(r.Context())
 }
 
 // refusing returns a handler that ends connections with their answers, unless a guard lets the request in, and counts that.

@@ -104,8 +104,10 @@ type Tile struct {
 // Form asks for other answers: what is changed in it is asked at once where scripts run, and by its button where none do.
 type Form struct {
 	// To is the address, empty for that of the page. A form that is posted sends its fields in the body.
-	To     string
-	Post   bool
+	To   string
+	Post bool
+	// Leaves has the browser send it, which opens the page that answers, in place of a script.
+	Leaves bool
 	Label  string // of the form, for screen readers
 	Fields []Field
 	Submit string
