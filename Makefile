@@ -84,8 +84,22 @@ test-unit: ## Run the tests that need no control plane
 
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
-test-integration: $(TOOLS)/prometheus $(TOOLS)/promtool $(TOOLS)/helm ## Run the tests against a real API server, started for them (KUBERNETES=1.35)
+test-integration: chromium $(TOOLS)/prometheus $(TOOLS)/promtool $(TOOLS)/helm ## Run the tests against a real API server, started for them (KUBERNETES=1.35)
 	export LOADLINE_KUBERNETES='$(KUBERNETES)'; go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -parallel 4 -timeout 25m
+
+# Debian's browser, and the font that pages are written in. Elsewhere, or without root, the tests say what is missing.
+UI_PACKAGES := chromium fonts-liberation
+
+.PHONY: chromium
+chromium: ## Install Debian's Chromium, for the tests of pages
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(UI_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(UI_PACKAGES); fi
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+		echo 'test/ui is left out: there is no Chromium, which only root can install, on Debian' >&2
+
+.PHONY: test-ui
+test-ui: chromium ## Open every page in a real browser (ARGS='-screenshots out/ui')
+	go test -count 1 -timeout 10m ./test/ui -args $(ARGS)
 
 .PHONY: prometheus
 prometheus: $(TOOLS)/prometheus ## Build the Prometheus that the integration tests ask
@@ -97,6 +111,22 @@ test-cluster: ## Run the tests of hack/cluster, the local control plane
 .PHONY: test-kueue
 test-kueue: $(TOOLS)/kueue ## Run the test with Kueue, which it builds the first time (some minutes)
 	go test -tags kueue -count 1 -timeout 20m ./test/kueue -kueue=$(TOOLS)/kueue
+
+# The Debian packages that the plugin for Headlamp is built with.
+HEADLAMP_PACKAGES := nodejs npm
+
+.PHONY: headlamp-packages
+headlamp-packages:
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! { command -v node && command -v npm; } >/dev/null; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(HEADLAMP_PACKAGES); fi
+	@{ command -v node && command -v npm; } >/dev/null || { echo 'node or npm is missing: please install Node.js 20.11 or later with npm' >&2; exit 1; }
+	@node -e 'const [major, minor] = process.versions.node.split("."); process.exit(major > 20 || major == 20 && minor >= 11 ? 0 : 1)' || \
+		{ echo "Node.js $$(node --version) is too old: please install 20.11 or later" >&2; exit 1; }
+
+# It takes packages from an npm registry; "make test" does not.
+.PHONY: test-headlamp
+test-headlamp: headlamp-packages ## Lint, test and build the plugin for Headlamp in ui/headlamp
+	cd ui/headlamp && npm ci && npm run format -- --check && npm run lint && npm run tsc && CI=true npm test && npm run build
 
 # How long each fuzz target runs, which of them do, and the folder in which they are looked for.
 FUZZTIME ?= 1m
@@ -305,11 +335,11 @@ accuracy: ## Measure all models on the public data sets, into docs/evidence/accu
 .PHONY: verify-generate
 verify-generate: $(TOOLS)/controller-gen ## Fail with a diff when a generated file is stale
 	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
-	tar -c $(NOT_SOURCE:%=--exclude=./%) . | tar -x -C "$$copy"; \
+	tar -c $(NOT_SOURCE:%=--exclude=./%) --exclude=node_modules . | tar -x -C "$$copy"; \
 	$(MAKE) --no-print-directory -C "$$copy" generate TOOLS='$(TOOLS)' >/dev/null; \
 	diff -ruN $(NOT_SOURCE:%=--exclude=%) . "$$copy" || { echo 'generated files are stale: run make generate' >&2; exit 1; }
 
-NOT_SOURCE := .git bin out
+NOT_SOURCE := .git bin out node_modules
 
 ##@ Release
 

@@ -98,7 +98,7 @@ func found(t *testing.T, pattern string, extensions ...string) map[string]string
 			return err
 		}
 		if entry.IsDir() {
-			if slices.Contains([]string{".git", "bin", "out"}, path) {
+			if slices.Contains([]string{".git", "bin", "out"}, path) || entry.Name() == "node_modules" {
 				return fs.SkipDir
 			}
 			return nil

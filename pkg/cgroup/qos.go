@@ -1,6 +1,8 @@
 package cgroup
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -46,9 +48,10 @@ func QoS(pod *corev1.Pod) corev1.PodQOSClass {
 
 // InEffect returns a pod with the requests and limits that hold: those that its status tells, which are not those of
 // its specification while a resize waits, and requests of as much as the limit where there is only that, as the API
-// server has it. The pod itself stays as it is.
+// server has it. The pod itself stays as it is. Requests and limits of the returned one may be changed; everything else it
+// shares with the pod.
 func InEffect(pod *corev1.Pod) *corev1.Pod {
-	pod = pod.DeepCopy()
+	pod = withOwnResources(pod)
 	actual := map[string]*corev1.ResourceRequirements{}
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range list {
@@ -58,18 +61,32 @@ func InEffect(pod *corev1.Pod) *corev1.Pod {
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
 			if r := actual[list[i].Name]; r != nil {
-				list[i].Resources.Requests, list[i].Resources.Limits = r.Requests, r.Limits
+				list[i].Resources.Requests, list[i].Resources.Limits = r.Requests.DeepCopy(), r.Limits.DeepCopy()
 			}
 			setRequests(&list[i].Resources)
 		}
 	}
 	if r := pod.Spec.Resources; r != nil {
 		if actual := pod.Status.Resources; actual != nil {
-			r.Requests, r.Limits = actual.Requests, actual.Limits
+			r.Requests, r.Limits = actual.Requests.DeepCopy(), actual.Limits.DeepCopy()
 		}
 		setRequests(r)
 	}
 	return pod
+}
+
+// withOwnResources returns a copy of a pod that shares all with it but requests and limits: most of a pod is large, and no business of this
+// package.
+func withOwnResources(pod *corev1.Pod) *corev1.Pod {
+	copied := *pod
+	for _, list := range []*[]corev1.Container{&copied.Spec.InitContainers, &copied.Spec.Containers} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Resources = *(*list)[i].Resources.DeepCopy()
+		}
+	}
+	copied.Spec.Resources = copied.Spec.Resources.DeepCopy()
+	return &copied
 }
 
 func setRequests(r *corev1.ResourceRequirements) {

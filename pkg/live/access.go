@@ -46,7 +46,9 @@ func (o *Own) Rights(w http.ResponseWriter, r *http.Request) (findings.Rights, e
 		if !o.is(given) {
 			return nil, errRefused
 		}
-		http.SetCookie(w, &http.Cookie{Name: o.cookie, Value: o.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{ //nolint:gosec // not Secure: it is for plain HTTP on this machine
+			Name: o.cookie, Value: o.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		})
 		rest := r.URL.Query()
 		rest.Del(keyParameter)
 		clean := url.URL{Path: r.URL.Path, RawQuery: rest.Encode()}

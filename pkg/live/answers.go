@@ -17,6 +17,9 @@ type moment struct {
 	id     string
 	look   *Look
 	answer *findings.Answer
+	// cluster is what the answer is made of, nil while the plan is worked out. A trial solves models of it: trying is held meanwhile.
+	cluster *observed.Cluster
+	trying  *sync.Mutex
 	// problem says why there was no later look, if that is so.
 	problem string
 	// where are the namespaces of what is shown.
@@ -78,27 +81,33 @@ func (a *answers) publish(m *moment, problem string) {
 	a.changed = make(chan struct{})
 }
 
-// answer works out what a look shows. The findings are published before the plan, which takes longer: an operator sees who is slowed down
-// while what would help is worked out.
+// answer works out what a look shows. Of the first look the pods that are slowed down are published before it is known why, and that before
+// the plan, which takes longest: an operator sees who is slowed down while what would help is worked out.
 func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History) error {
 	id := l.Taken.UTC().Format(time.RFC3339Nano)
 	c := observed.Observe(l.In, above)
 	h.Add(l.In, c)
+	where := l.places()
 	latest, _, _ := a.now()
 	if latest == nil {
-		c.SolveSlowed()
-		first, err := findings.Of(c, above, nil)
-		if err != nil {
-			return err
+		for _, stage := range []struct {
+			name string
+			work func()
+		}{{"who", func() {}}, {"why", c.SolveSlowed}} {
+			stage.work()
+			first, err := findings.Of(c, above, nil)
+			if err != nil {
+				return err
+			}
+			a.publish(&moment{id: id + " " + stage.name, look: l, answer: first, where: where}, "")
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
-		a.publish(&moment{id: id + " first", look: l, answer: first, where: l.places()}, "")
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
 	}
 	answer, err := complete(c, l, above)
 	if err == nil {
-		a.publish(&moment{id: id, look: l, answer: answer, where: l.places()}, "")
+		a.publish(&moment{id: id, look: l, answer: answer, cluster: c, trying: &sync.Mutex{}, where: where}, "")
 	}
 	return err
 }
@@ -113,6 +122,15 @@ func complete(c *observed.Cluster, l *Look, above float64) (*findings.Answer, er
 		return nil, err
 	}
 	return findings.Of(c, above, p)
+}
+
+// try returns what a change of a pod would do.
+func (m *moment) try(change plan.Change, above float64) (*plan.Trial, error) {
+	m.trying.Lock()
+	defer m.trying.Unlock()
+	o := m.look.Options
+	o.Above = above
+	return plan.Try(m.cluster, change, &o)
 }
 
 // at returns the answer about a moment of a look.

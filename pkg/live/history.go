@@ -15,12 +15,7 @@ const (
 	kept   = 120
 )
 
-// sample is what a pod did in a bucket: seconds, but for the dilation, which is weighted by them.
-type sample struct {
-	seconds, dilation, run, wait, throttled, blocked float32
-}
-
-// History is what pods did in the last hour. It takes about 24 bytes for each pod and half a minute. The zero value is empty; it is safe for
+// History is what pods did in the last hour. It takes about 12 bytes for each pod and half a minute. The zero value is empty; it is safe for
 // concurrent use.
 type History struct {
 	mutex sync.Mutex
@@ -29,10 +24,23 @@ type History struct {
 	now   int64                // the last bucket
 }
 
-// past is a ring of samples, by the number of the bucket modulo its length.
+// past is a ring of samples, by the number of the bucket modulo its length, and the sums of the latest one.
 type past struct {
 	samples [kept]sample
 	last    int64 // the bucket of the latest sample
+	seconds float64
+	sums    Moment // times seconds
+}
+
+// sample is a moment in little room: numbers of threads in hundredths, up to 655. A dilation of 0 stands for one that is not known.
+type sample struct {
+	dilation                      float32
+	run, wait, throttled, blocked uint16
+}
+
+// Moment is what a pod did at a time: how many of its threads ran, waited for a processor, were held back by a limit, and were blocked.
+type Moment struct {
+	Dilation, Run, Wait, Throttled, Blocked float64
 }
 
 // Add takes what is new in the intervals of a cluster that was observed.
@@ -50,15 +58,18 @@ func (h *History) Add(in *observed.Input, c *observed.Cluster) {
 	if h.pods == nil {
 		h.pods, h.until = map[string]*past{}, map[string]time.Time{}
 	}
+	until := map[string]time.Time{} // without nodes that are gone
 	for i := range in.Sights {
 		s := &in.Sights[i]
+		until[s.Node] = h.until[s.Node]
 		for k := range s.Intervals {
-			if v := &s.Intervals[k]; v.End.After(h.until[s.Node]) {
+			if v := &s.Intervals[k]; v.End.After(until[s.Node]) {
 				h.add(v, names[s.Node])
-				h.until[s.Node] = v.End
+				until[s.Node] = v.End
 			}
 		}
 	}
+	h.until = until
 	for name, p := range h.pods {
 		if h.now-p.last >= kept {
 			delete(h.pods, name)
@@ -83,26 +94,36 @@ func (h *History) add(v *usage.Interval, names map[string]string) {
 			of = &past{last: at}
 			h.pods[name] = of
 		}
-		for ; of.last < at; of.last++ {
-			of.samples[(of.last+1)%kept] = sample{}
-		}
-		if at <= of.last-kept {
-			continue
-		}
-		s := &of.samples[at%kept]
-		s.seconds += float32(p.Seconds)
-		s.dilation += float32(p.Dilation * p.Seconds)
-		s.run += float32(p.Run)
-		s.wait += float32(p.Wait)
-		s.throttled += float32(p.Throttled)
-		s.blocked += float32(p.Blocked)
+		of.add(at, p)
 	}
 }
 
-// Moment is what a pod did at a time: how many of its threads ran, waited for a processor, were held back by a limit, and were blocked.
-type Moment struct {
-	Dilation, Run, Wait, Throttled, Blocked float64
+// add adds an interval of the pod to a bucket. One before the latest is left out: the pod was on another node then.
+func (of *past) add(at int64, p *usage.Pod) {
+	if at < of.last {
+		return
+	}
+	if at > of.last {
+		for bucket := max(of.last+1, at-kept+1); bucket <= at; bucket++ {
+			of.samples[bucket%kept] = sample{}
+		}
+		of.last, of.seconds, of.sums = at, 0, Moment{}
+	}
+	of.seconds += p.Seconds
+	of.sums.Dilation += p.Dilation * p.Seconds
+	of.sums.Run += p.Run
+	of.sums.Wait += p.Wait
+	of.sums.Throttled += p.Throttled
+	of.sums.Blocked += p.Blocked
+	if of.seconds > 0 {
+		of.samples[at%kept] = sample{
+			float32(of.sums.Dilation / of.seconds), hundredths(of.sums.Run / of.seconds), hundredths(of.sums.Wait / of.seconds),
+			hundredths(of.sums.Throttled / of.seconds), hundredths(of.sums.Blocked / of.seconds),
+		}
+	}
 }
+
+func hundredths(threads float64) uint16 { return uint16(math.Round(100 * min(max(threads, 0), 650))) }
 
 // Pod returns what a pod did in the last hour, oldest first, from when on it is known. A moment at which nothing was observed has a
 // dilation of NaN.
@@ -117,12 +138,11 @@ func (h *History) Pod(name string) []Moment {
 	for at := h.now - kept + 1; at <= h.now; at++ {
 		var s sample
 		if at > of.last-kept && at <= of.last {
-			s = of.samples[at%kept]
+			s = of.samples[((at%kept)+kept)%kept]
 		}
 		switch {
-		case s.seconds > 0:
-			n := float64(s.seconds)
-			all = append(all, Moment{float64(s.dilation) / n, float64(s.run) / n, float64(s.wait) / n, float64(s.throttled) / n, float64(s.blocked) / n})
+		case s.dilation > 0:
+			all = append(all, Moment{float64(s.dilation), float64(s.run) / 100, float64(s.wait) / 100, float64(s.throttled) / 100, float64(s.blocked) / 100})
 		case len(all) > 0:
 			all = append(all, Moment{Dilation: math.NaN()})
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ import (
 )
 
 const (
+	// replications is the smallest number with which disciplines without a formula can be simulated.
+	replications = 8
 	// maxObjects is how many PoolPlans and ShareTrees are worked out for a page, and patience how long that may take for each.
 	maxObjects = 20
 	patience   = 5 * time.Second
@@ -46,7 +49,7 @@ func (s *Server) objects(r *request) error {
 	if err != nil {
 		return err
 	}
-	p.Sections = append(sections, replaySections(l, r.rights)...)
+	p.Sections = slices.Concat(sections, replaySections(l, r.rights))
 	write(r.writer, s.site("objects", m, nil), p, http.StatusOK)
 	return nil
 }
@@ -121,7 +124,7 @@ func poolSections(ctx context.Context, l *Look, rights findings.Rights) (section
 		plan := &l.Plans[i]
 		s := page.Section{Title: "How many servers does the plan " + plan.Name + " need?"}
 		in := pools.Input{Plan: plan, Profiles: l.Workloads, Namespaces: labelsOf(l.Namespaces), Quick: true}
-		in.Simulation.Confidence, in.Simulation.Replications = report.SizeConfidence, 1
+		in.Simulation.Confidence, in.Simulation.Replications = report.SizeConfidence, replications
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		if answer, err := pools.Plan(ctx, in); err != nil {
 			s.Text = oneLine(err)
@@ -175,7 +178,10 @@ func replaySections(l *Look, rights findings.Rights) (sections []page.Section) {
 		if !mayList(rights, traceReplays, r.Namespace) || len(sections) == maxObjects {
 			continue
 		}
-		s := page.Section{Title: "What if? Replay " + text.QualifiedName(r), Text: "Complete: " + status(r.Status.Conditions, v1alpha1.ConditionComplete) + "."}
+		s := page.Section{Title: "What if? Replay " + text.QualifiedName(r), Text: "It has not been run."}
+		if len(r.Status.Conditions) > 0 {
+			s.Text = "Complete: " + status(r.Status.Conditions, v1alpha1.ConditionComplete) + "."
+		}
 		if len(r.Status.Results) > 0 {
 			t := text.NewTable(text.Left("POLICY"), text.Right("MAKESPAN"), text.Right("MEAN RESPONSE"), text.Right("SAVED"))
 			for k := range r.Status.Results {

@@ -134,7 +134,7 @@ func (s *Server) pod(r *request) error {
 		p.Sections = append(p.Sections, *section)
 	}
 	if pod != nil {
-		sections, err := s.explanation(r, m.look, pod)
+		sections, err := s.explanation(r, m, pod)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -110,7 +111,7 @@ func oneLine(err error) string {
 func (s *Server) Handler() http.Handler {
 	s.working, s.sending = make(chan struct{}, maxWorking), make(chan struct{}, maxWorking)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /assets/{name}", serveAsset)
 	s.handle(mux, "GET /{$}", s.overview)
 	s.handle(mux, "GET /pod", s.pod)
@@ -217,7 +218,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(content) // the client may be gone
+	_, _ = w.Write(content) //nolint:gosec // a file of this program; the client may be gone
 }
 
 // site returns what a page has around it, given the address that it is at.
@@ -347,10 +348,10 @@ func (s *Server) events(r *request) error {
 			return err
 		}
 		if _, err := fmt.Fprintf(r.writer, "event: look\ndata: %s\n\n", id); err != nil {
-			return nil //nolint:nilerr // the client is gone
+			return nil // the client is gone
 		}
 		if err := control.Flush(); err != nil {
-			return nil //nolint:nilerr // the client is gone
+			return nil // the client is gone
 		}
 		select {
 		case <-r.Context().Done():

@@ -45,10 +45,14 @@ func (l *Look) usage(node string) map[cgroup.Container]float64 {
 		return nil
 	}
 	names := map[string]cgroup.Container{} // by IDs
+	alone := map[string]cgroup.Container{} // by the UIDs of pods: their only containers
 	for i := range l.In.Pods {
 		p := &l.In.Pods[i]
 		if p.Spec.NodeName != node {
 			continue
+		}
+		if len(p.Spec.Containers) == 1 {
+			alone[string(p.UID)] = cgroup.Container{Namespace: p.Namespace, Pod: p.Name, Name: p.Spec.Containers[0].Name}
 		}
 		for _, c := range p.Status.ContainerStatuses {
 			_, id, _ := strings.Cut(c.ContainerID, "://")
@@ -62,7 +66,12 @@ func (l *Look) usage(node string) map[cgroup.Container]float64 {
 	for i := range intervals {
 		seconds += intervals[i].Seconds
 		for k := range intervals[i].Pods {
-			for _, c := range intervals[i].Pods[k].Containers {
+			seen := &intervals[i].Pods[k]
+			if of, is := alone[seen.UID]; is {
+				usage[of] += seen.Run
+				continue
+			}
+			for _, c := range seen.Containers {
 				if of, known := names[c.ID]; known {
 					usage[of] += c.Run
 				}

@@ -15,8 +15,8 @@ import (
 
 const (
 	// maxVictims is how many workloads have a bar, and maxPods how many pods of one have.
-	maxVictims = 100
-	maxPods    = 30
+	maxVictims = 40
+	maxPods    = 5
 )
 
 // kinds are how bars show causes, in the order of the key.
@@ -66,9 +66,10 @@ func (s *Situation) victim(g *findings.Group, pods []*findings.Finding) page.Bar
 	if len(pods) == 1 {
 		return s.podBar(pods[0])
 	}
+	slowed := text.Count(int64(g.Slowed)) + " of " + text.Counted(g.Pods, "pod")
 	row := page.BarRow{
-		Name: g.Workload, Detail: fmt.Sprintf("%s of %s, the worst %s · since %s", text.Count(int64(g.Slowed)), text.Counted(g.Pods, "pod"), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast)),
-		Figure: text.Times(g.Dilation), Words: "because of " + because(g.Causes, fewCauses), Parts: barParts(g.Causes), Severity: rated(g.Dilation, s.Above),
+		Name: g.Workload, Detail: fmt.Sprintf("%s, the worst %s · since %s", slowed, text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast)),
+		Figure: text.Times(g.Dilation), Words: becauseOf(g.Causes), Parts: barParts(g.Causes), Severity: rated(g.Dilation, s.Above),
 		Remedy: remedyLine(groupRemedy(g), &g.Remedy),
 	}
 	row.Spark, row.SparkIs = s.past(g.Of)
@@ -86,11 +87,19 @@ func (s *Situation) victim(g *findings.Group, pods []*findings.Finding) page.Bar
 func (s *Situation) podBar(f *findings.Finding) page.BarRow {
 	row := page.BarRow{
 		Name: f.Pod.Pod, Link: link(s.PodLink, f.Pod.Pod), Detail: f.Node + " · since " + since(f.SinceSeconds, f.AtLeast),
-		Figure: text.Times(f.Dilation), Words: "because of " + because(f.Causes, fewCauses), Parts: barParts(f.Causes), Severity: rated(f.Dilation, s.Above),
+		Figure: text.Times(f.Dilation), Words: becauseOf(f.Causes), Parts: barParts(f.Causes), Severity: rated(f.Dilation, s.Above),
 		Remedy: remedyLine(remedy(&f.Remedy, &f.Pod), &f.Remedy),
 	}
 	row.Spark, row.SparkIs = s.past(f.Pod.Pod)
 	return row
+}
+
+// becauseOf says why a pod is slowed down, as far as that was worked out.
+func becauseOf(causes []observed.Cause) string {
+	if len(causes) == 0 {
+		return "why is being worked out"
+	}
+	return "because of " + because(causes, fewCauses)
 }
 
 // past returns the dilations of a pod over the last while, and what they are in words.

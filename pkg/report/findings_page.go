@@ -116,7 +116,7 @@ func worstOf(a *findings.Answer) string {
 		return ""
 	}
 	f := &a.Findings[0]
-	return fmt.Sprintf("Worst: %s on %s takes %s as long as alone, because of %s.", f.Pod.Pod, f.Node, text.Times(f.Dilation), because(f.Causes, fewCauses))
+	return fmt.Sprintf("Worst: %s on %s takes %s as long as alone, %s.", f.Pod.Pod, f.Node, text.Times(f.Dilation), becauseOf(f.Causes))
 }
 
 // coverage says what an answer is of, and how old the oldest observation is.
@@ -210,11 +210,10 @@ const (
 
 // nodeMaps returns who slows whom on the nodes with the pods that are slowed down most, with one scale of colours for all.
 func nodeMaps(a *findings.Answer) []page.Section {
-	slowed, full := map[string][]*findings.Pod{}, 0.0
+	slowed := map[string][]*findings.Pod{}
 	for i := range a.Pods {
 		if p := &a.Pods[i]; !p.Short && p.Dilation >= shownDilation && len(p.Causes) > 0 {
 			slowed[p.Node] = append(slowed[p.Node], p)
-			full = max(full, p.Causes[0].Dilation)
 		}
 	}
 	nodes := slices.Collect(maps.Keys(slowed))
@@ -236,7 +235,7 @@ func nodeMaps(a *findings.Answer) []page.Section {
 		}
 		s := page.Section{Title: "Who slows whom on " + name}
 		h, more := heatMap(slowed[name], cause, func(p *findings.Pod) string { return p.Pod })
-		h.Full = full
+		h.Full = mostAdded(a)
 		s.Charts = append(s.Charts, h)
 		if more > 0 {
 			s.Notes = append(s.Notes, fmt.Sprintf("Left out: %s that are slowed down less.", text.Counted(more, "pod")))
@@ -248,6 +247,16 @@ func nodeMaps(a *findings.Answer) []page.Section {
 		last.Notes = append(last.Notes, fmt.Sprintf("%s with pods that are slowed down less have no map here: kubectl loadline ui shows each.", text.Counted(left, "further node")))
 	}
 	return sections
+}
+
+// mostAdded returns the largest excess of any pod: no sum of causes is larger, so that all maps of an answer have one scale.
+func mostAdded(a *findings.Answer) (most float64) {
+	for i := range a.Pods {
+		if p := &a.Pods[i]; !p.Short && !math.IsInf(p.Dilation, 0) {
+			most = max(most, p.Dilation-1)
+		}
+	}
+	return most
 }
 
 // predictedScatter returns predicted against observed dilations, if there are any that are no guess.

@@ -47,7 +47,7 @@ func NodePage(s *Situation, name string) (p page.Page, is bool) {
 	}
 	if len(slowed) > 0 {
 		h, _ := heatMap(slowed, causeWorkload, func(q *findings.Pod) string { return q.Workload })
-		h.Full = fullHeat - 1
+		h.Full = mostAdded(s.Answer)
 		p.Sections = append(p.Sections, page.Section{
 			Title: "Who slows whom here?", Charts: []chart.Chart{h},
 			Text: "By workload: what each adds to the dilation of the others, on average over their pods. Colours mean the same on every node.",

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/plan"
@@ -28,8 +27,7 @@ func planCards(s *Situation) (cards []page.Card) {
 	pods := podsByName(s.Pods)
 	for i := range s.Plan.Steps {
 		step := &s.Plan.Steps[i]
-		change := Change(&step.Change)
-		c := page.Card{Title: fmt.Sprintf("%d. %s", i+1, strings.ToUpper(change[:1])+change[1:])}
+		c := page.Card{Title: fmt.Sprintf("%d. %s", i+1, instruction(&step.Change))}
 		helped, costs := effects(step.Pods, true)
 		c.Gains = namedFirst(helped, shownEffects)
 		c.Lines = append(c.Lines, fmt.Sprintf("Wins %s of the excess above %s; %s is left then.", interval(step.Win), text.Times(s.Plan.Above), amount(step.Left)))
@@ -55,6 +53,32 @@ func planCards(s *Situation) (cards []page.Card) {
 		cards = append(cards, c)
 	}
 	return append(cards, leftCards(s.Answer)...)
+}
+
+// instruction says what to do in order to make a change.
+func instruction(c *plan.Change) string {
+	of := c.Pod
+	if c.Container != "" {
+		of = c.Container + " in " + c.Pod
+	}
+	from := func(q *resource.Quantity) string {
+		if q == nil {
+			return ""
+		}
+		return " from " + q.String()
+	}
+	switch {
+	case c.Action == plan.MovePod:
+		return fmt.Sprintf("Move %s from %s to %s", c.Pod, c.Node, c.To)
+	case c.Action == plan.RaiseLimit && c.Request != nil:
+		return fmt.Sprintf("Raise the CPU limit and request of %s%s to %s", of, from(c.WasLimit), c.Limit)
+	case c.Action == plan.RaiseLimit:
+		return fmt.Sprintf("Raise the CPU limit of %s%s to %s", of, from(c.WasLimit), c.Limit)
+	case c.Action == plan.LowerRequest:
+		return fmt.Sprintf("Lower the CPU request of %s%s to %s", of, from(c.WasRequest), c.Request)
+	default:
+		return fmt.Sprintf("Raise the CPU request of %s%s to %s", of, from(c.WasRequest), c.Request)
+	}
 }
 
 // leftCards returns a card about the pods that nothing helps.
@@ -123,10 +147,10 @@ func (r room) after(s *plan.Step, pod *corev1.Pod) string {
 	if s.Action != plan.MovePod || pod == nil || r[s.To] == nil {
 		return ""
 	}
-	request, _ := cgroup.CPU(pod)
-	r[s.To].Sub(*request)
+	before := node.FreeCPU(&corev1.Node{}, []*corev1.Pod{pod}) // what it requests, below 0
+	r[s.To].Add(before)
 	if from := r[s.Node]; from != nil {
-		from.Add(*request)
+		from.Sub(before)
 	}
 	return fmt.Sprintf("%s has %s CPU left for more requests.", s.To, r[s.To])
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func declaredTests(t *testing.T) map[string]bool {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == "bin" || entry.Name() == ".git"):
+		case entry.IsDir() && slices.Contains([]string{"bin", ".git", "node_modules"}, entry.Name()):
 			return fs.SkipDir
 		case !strings.HasSuffix(path, "_test.go"):
 			return nil

@@ -548,3 +548,20 @@ func TestSuggestedProfilesPassTheCheck(t *testing.T) {
 		t.Errorf("with the profiles: exit code %d: %s", code, stdout)
 	}
 }
+
+func TestUIRefusesWrongUse(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"--port: -1 is not from 0 to 65535":                   {"--port", "-1"},
+		"--port: 70000 is not from 0 to 65535":                {"--port", "70000"},
+		"--above: 1 is not above 1":                           {"--above", "1"},
+		"--filename: say what the gauges observed, too":       {"-f", "cluster.yaml"},
+		"--usage: give the pods and nodes that it is of, too": {"--usage", "usage.json"},
+		"unknown command \"now\"":                             {"now"},
+	} {
+		code, stdout, stderr := clitest.Run(t, "", append([]string{"ui"}, args...)...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d, %s%s, want %s", args, code, stdout, stderr, want)
+		}
+	}
+}

@@ -30,7 +30,8 @@ func Find(in *observed.Input, o *plan.Options) (*Answer, error) {
 }
 
 // Of returns the findings about a cluster that was observed and solved, and of which a plan was made. Without a plan, which takes most of the
-// time of [Find], the findings have no remedies. The error names the pod for which the model has no answer.
+// time of [Find], the findings have no remedies, and those on nodes that were not solved either have no causes. The error names the pod for
+// which the model has no answer.
 func Of(c *observed.Cluster, above float64, p *plan.Plan) (*Answer, error) {
 	a := &Answer{Above: above, Findings: []Finding{}, Pods: []Pod{}, Plan: p}
 	for _, n := range c.Nodes {
@@ -41,7 +42,7 @@ func Of(c *observed.Cluster, above float64, p *plan.Plan) (*Answer, error) {
 			}
 		}
 		for _, r := range n.Pods {
-			view, err := podOf(r)
+			view, err := podOf(r, p != nil || n.Prediction != nil)
 			if err != nil {
 				return nil, fmt.Errorf("pod %s: %w", r.Name(), err)
 			}
@@ -87,8 +88,8 @@ func viewOf(n *observed.Node) NodeSummary {
 	return v
 }
 
-// view returns what was observed of a pod.
-func podOf(r *observed.Pod) (*Pod, error) {
+// podOf returns what was observed of a pod, and if it is to be explained why it is slowed down.
+func podOf(r *observed.Pod, explained bool) (*Pod, error) {
 	v := &Pod{
 		Pod: r.Name(), Node: r.Node.Name, Workload: workloads.Of(r.Object), Seconds: r.Seconds,
 		Dilation: r.Dilation, DilationError: r.Margin(), CPULoading: r.CPU, DiskLoading: r.Disk, Threads: r.Threads, BurstSeconds: r.Burst,
@@ -112,7 +113,7 @@ func podOf(r *observed.Pod) (*Pod, error) {
 		v.Predicted = new(throttling + waits.Total())
 	}
 	var err error
-	if r.Dilation >= r.Node.Slowed {
+	if explained && r.Dilation >= r.Node.Slowed {
 		v.Causes, err = r.Explain()
 	}
 	return v, err

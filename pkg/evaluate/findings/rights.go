@@ -10,8 +10,9 @@ import (
 
 // Rights says what a reader may list.
 type Rights interface {
-	// Pods reports whether the reader may list the pods of a namespace, and Nodes whether nodes.
+	// Pods reports whether the reader may list the pods of a namespace.
 	Pods(namespace string) bool
+	// Nodes reports whether the reader may list nodes.
 	Nodes() bool
 }
 

@@ -27,6 +27,7 @@ type Element struct {
 // Tabular is a chart whose values a table can hold, for readers who cannot see it.
 type Tabular interface {
 	Chart
+	// Table returns the values of the chart.
 	Table() *text.Table
 }
 

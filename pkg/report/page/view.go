@@ -26,11 +26,26 @@ var templates = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"printable":  text.Printable,
 	"stylesheet": func() template.CSS { return template.CSS(stylesheet) }, //nolint:gosec // our own file
 	"percent":    percent,
+	"roomy":      func(value, whole float64) bool { return value >= roomForLabel*whole },
 	"ground":     ground,
 	"spark":      spark,
 	"barOf":      func(r BarRow, scale, mark float64) barView { return barView{r, scale, mark} },
-	"lines":      func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") },
+	"lines":      lines,
+	"multiline":  func(s string) string { return strings.Join(lines(s), "\n") },
 }).Parse(pageSource))
+
+// lines returns the lines of a text, each printable but for tabs.
+func lines(s string) []string {
+	all := strings.Split(strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
+	for i, line := range all {
+		parts := strings.Split(line, "\t")
+		for k := range parts {
+			parts[k] = text.Printable(parts[k])
+		}
+		all[i] = strings.Join(parts, "\t")
+	}
+	return all
+}
 
 // pageView is a page as its template wants it.
 type pageView struct {
@@ -197,13 +212,16 @@ func percent(value, whole float64) template.CSS {
 	return template.CSS(fmt.Sprintf("%.2f%%", 100*min(max(part, 0), 1))) //nolint:gosec // a number
 }
 
-// ground returns the colour of a tile, and of text on it, as variables of CSS.
+// roomForLabel is the part of a bar that a part takes at least to have its label in it.
+const roomForLabel = 0.12
+
+// ground returns the colours of a tile on a light and on a dark page, as variables of CSS: what is hot stands out from either.
 func ground(t Tile) template.CSS {
 	if t.Unknown {
 		return ""
 	}
-	c := chart.Heat(min(max(t.Heat, 0), 1))
-	return template.CSS("--heat:" + hex(c) + ";--on-heat:" + hex(chart.ReadableOn(c))) //nolint:gosec // made of numbers
+	heat := min(max(t.Heat, 0), 1)
+	return template.CSS("--heat-light:" + hex(chart.Heat(heat)) + ";--heat-dark:" + hex(chart.Heat(1-heat))) //nolint:gosec // made of numbers
 }
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

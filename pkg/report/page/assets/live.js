@@ -7,19 +7,45 @@
   const connection = document.getElementById("connection"), age = document.getElementById("age");
   let asked = 0; // the number of the last request
 
-  // show replaces what differs by a page of the server.
-  function show(html) {
+  // show replaces what differs by a page of the server, part by part: a large page leaves the browser time to answer its reader in between.
+  async function show(html, number) {
     const next = new DOMParser().parseFromString(html, "text/html");
     document.title = next.title;
     body.dataset.moment = next.body.dataset.moment || "";
-    for (const selector of ["main", ".site"]) {
-      const before = document.querySelector(selector), after = next.querySelector(selector);
-      if (before && after) {
-        Idiomorph.morph(before, after, { morphStyle: "outerHTML", ignoreActiveValue: true, callbacks: { beforeNodeMorphed: kept, beforeAttributeUpdated: own } });
+    const head = document.querySelector(".site"), main = document.querySelector("main");
+    morph(head, next.querySelector(".site"));
+    const old = new Map([...main.children].map(function (part) { return [about(part), part]; }));
+    let place = main.firstElementChild; // of the next part
+    for (const part of [...next.querySelector("main").children]) {
+      const same = old.get(about(part));
+      old.delete(about(part));
+      if (same === undefined) {
+        main.insertBefore(part, place);
+        continue;
       }
+      if (same === place) place = same.nextElementSibling;
+      else main.insertBefore(same, place);
+      if (same.isEqualNode(part)) continue;
+      if (part.querySelector(".many") && !same.contains(document.activeElement)) same.replaceWith(part); // quicker, and nothing in it is opened
+      else morph(same, part);
+      await new Promise(function (done) { setTimeout(done); });
+      if (number !== asked) return; // another page is on its way
     }
+    for (const part of old.values()) part.remove();
     prepare();
     tell();
+  }
+
+  // about says what a part of a page is about: no two parts of a page are about the same.
+  function about(part) {
+    const title = part.querySelector("h2");
+    return part.tagName + " " + part.className + " " + (title ? title.textContent : "");
+  }
+
+  function morph(before, after) {
+    if (before && after) {
+      Idiomorph.morph(before, after, { morphStyle: "outerHTML", ignoreActiveValue: true, callbacks: { beforeNodeMorphed: kept, beforeNodeRemoved: ours, beforeAttributeUpdated: own } });
+    }
   }
 
   // own keeps which details are open: a reader opened them.
@@ -32,6 +58,11 @@
     return before !== connection;
   }
 
+  // ours keeps the buttons that are added here: one of them may have the focus.
+  function ours(element) {
+    return !(element.nodeType === Node.ELEMENT_NODE && element.matches(".command > button"));
+  }
+
   // ask asks for a page, and shows it unless another one was asked for since.
   async function ask(address, options) {
     const number = ++asked;
@@ -39,7 +70,7 @@
     const html = await answer.text();
     if (number !== asked) return;
     if (!(answer.headers.get("Content-Type") || "").startsWith("text/html")) throw new Error(html.slice(0, 200));
-    show(html);
+    await show(html, number);
   }
 
   function refresh() {

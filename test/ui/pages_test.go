@@ -1,0 +1,162 @@
+package ui
+
+import (
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"loadline.dev/loadline/pkg/cli/clitest"
+)
+
+// pages are those of the site about the example, by what they are about.
+var pages = map[string]string{
+	"now":     "./",
+	"pod":     "pod?namespace=shop&name=cart-7c9f4-x2k8p",
+	"what-if": "pod?namespace=shop&name=cart-7c9f4-x2k8p&request=500&move=node-3",
+	"node":    "node?name=node-1",
+	"before":  "before",
+	"objects": "objects",
+	"refused": "pod?namespace=shop&name=nosuch",
+}
+
+func TestEveryPageIsAccessibleOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	address := serve(t, example()...)
+	for name, path := range pages {
+		for _, s := range screens {
+			t.Run(name+"/"+s.name, func(t *testing.T) {
+				t.Parallel()
+				p := chrome.open(t, s, address)
+				p.run(chromedp.Navigate(at(t, address, path)), chromedp.WaitVisible("h1", chromedp.ByQuery))
+				p.accessible()
+				p.picture(name + "-" + s.name)
+				if name == "refused" { // the browser logs the status
+					return
+				}
+				p.check()
+			})
+		}
+	}
+}
+
+// at returns the address of a page of the site, without the secret.
+func at(t *testing.T, address, path string) string {
+	t.Helper()
+	base, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base.RawQuery = ""
+	to, err := base.Parse(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to.String()
+}
+
+func TestAReportIsAccessibleAndRunsNoScript(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "who.html")
+	if code, _, stderr := clitest.Run(t, "", append([]string{"who", "--report", path}, example()...)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, s := range screens {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			p := chrome.open(t, s, "file://"+path)
+			p.accessible()
+			p.picture("report-" + s.name)
+			p.check()
+			var scripts int
+			p.run(chromedp.Evaluate(`document.scripts.length`, &scripts))
+			if scripts != 0 {
+				t.Errorf("%d scripts", scripts)
+			}
+		})
+	}
+}
+
+// The whole page can be walked with the key Tab alone: each link, field and button once, each of them visible when it has the focus.
+func TestTheKeyboardReachesEverything(t *testing.T) {
+	t.Parallel()
+	address := serve(t, example()...)
+	p := chrome.open(t, screens[0], address)
+	p.run(chromedp.Poll(settled, nil))
+	var all int
+	const reachable = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")].filter(e => e.checkVisibility()).length`
+	p.run(chromedp.Evaluate(reachable, &all))
+	const focused = `(() => { const e = document.activeElement; if (!e || e === document.body) return "";
+		e.dataset.visited = (e.dataset.visited || "") + "x"; const r = e.getBoundingClientRect(), s = getComputedStyle(e);
+		return s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 && r.width > 0 && r.right > 0 ? "seen" : "not seen: " + e.outerHTML.slice(0, 120); })()`
+	for i := range all {
+		var state string
+		p.run(chromedp.KeyEvent("\t"), chromedp.Evaluate(focused, &state))
+		if state != "seen" {
+			t.Errorf("stop %d: %q", i+1, state)
+		}
+	}
+	var visited int
+	p.run(chromedp.Evaluate(`document.querySelectorAll("[data-visited=x]").length`, &visited))
+	if visited != all {
+		t.Errorf("%d of %d were reached once", visited, all)
+	}
+	p.run(chromedp.Evaluate(`document.querySelector(".skip").focus(); document.activeElement.click()`, nil))
+	var at string
+	p.run(chromedp.Evaluate(`location.hash`, &at))
+	if at != "#main" {
+		t.Errorf("the first link leads to %q", at)
+	}
+	p.check()
+}
+
+// settled is that the plan is there, so that the page does not change any more.
+const settled = `document.title.includes("mend")`
+
+// A slider of a pod's page asks at once, the address follows, and the page stays where it was.
+func TestASliderAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	address := serve(t, example()...)
+	p := chrome.open(t, screens[0], address)
+	p.run(
+		chromedp.Navigate(at(t, address, pages["pod"])), chromedp.WaitVisible(`input[name=request]`, chromedp.ByQuery),
+		chromedp.Evaluate(`const slider = document.querySelector("input[name=request]"); slider.focus(); slider.value = 600; slider.dispatchEvent(new Event("input", {bubbles: true}))`, nil),
+		chromedp.Poll(`location.search.includes("request=600") && document.querySelector("main").textContent.includes("With a request of 600m")`, nil),
+	)
+	var focus string
+	p.run(chromedp.Evaluate(`document.activeElement.name`, &focus))
+	if focus != "request" {
+		t.Errorf("the focus is on %q", focus)
+	}
+	p.check()
+}
+
+// What a manifest would do is answered without leaving the page.
+func TestAManifestIsSimulated(t *testing.T) {
+	t.Parallel()
+	address := serve(t, example()...)
+	p := chrome.open(t, screens[0], address)
+	const manifest = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"new","namespace":"shop"},"spec":{"containers":[{"name":"main","image":"x","resources":{"requests":{"cpu":"500m"}}}]}}`
+	p.run(
+		chromedp.Navigate(at(t, address, "before")), chromedp.WaitVisible("textarea", chromedp.ByQuery),
+		chromedp.SetValue("textarea", manifest, chromedp.ByQuery), chromedp.Click("main button[type=submit]", chromedp.ByQuery),
+		chromedp.Poll(`document.querySelector("main").textContent.includes("shop/new would go to node-")`, nil),
+	)
+	p.accessible()
+	p.picture("before-answer")
+	p.check()
+}
+
+// A page says that the connection is lost, and marks what it shows.
+func TestALostConnectionIsShown(t *testing.T) {
+	t.Parallel()
+	address, end := serveUntil(t, example()...)
+	p := chrome.open(t, screens[0], address)
+	p.run(chromedp.Poll(`document.getElementById("age").textContent.includes("s ago")`, nil))
+	p.check()
+	end()
+	p.run(chromedp.Poll(`document.getElementById("connection").textContent.startsWith("Connection lost at") && document.body.classList.contains("lost")`, nil))
+	p.accessible()
+	p.picture("lost")
+}
