@@ -23,7 +23,7 @@ var pages = map[string]string{
 
 func TestEveryPageIsAccessibleOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	address := serve(t, example()...)
+	address, _ := clitest.Serve(t, example()...)
 	for name, path := range pages {
 		for _, s := range screens {
 			t.Run(name+"/"+s.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAReportIsAccessibleAndRunsNoScript(t *testing.T) {
 // The whole page can be walked with the key Tab alone: each link, field and button once, each of them visible when it has the focus.
 func TestTheKeyboardReachesEverything(t *testing.T) {
 	t.Parallel()
-	address := serve(t, example()...)
+	address, _ := clitest.Serve(t, example()...)
 	p := chrome.open(t, screens[0], address)
 	p.run(chromedp.Poll(settled, nil))
 	var all int
@@ -117,7 +117,7 @@ const settled = `document.title.includes("mend")`
 // A slider of a pod's page asks at once, the address follows, and the page stays where it was.
 func TestASliderAnswersAtOnce(t *testing.T) {
 	t.Parallel()
-	address := serve(t, example()...)
+	address, _ := clitest.Serve(t, example()...)
 	p := chrome.open(t, screens[0], address)
 	p.run(
 		chromedp.Navigate(at(t, address, pages["pod"])), chromedp.WaitVisible(`input[name=request]`, chromedp.ByQuery),
@@ -135,7 +135,7 @@ func TestASliderAnswersAtOnce(t *testing.T) {
 // What a manifest would do is answered without leaving the page.
 func TestAManifestIsSimulated(t *testing.T) {
 	t.Parallel()
-	address := serve(t, example()...)
+	address, _ := clitest.Serve(t, example()...)
 	p := chrome.open(t, screens[0], address)
 	const manifest = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"new","namespace":"shop"},"spec":{"containers":[{"name":"main","image":"x","resources":{"requests":{"cpu":"500m"}}}]}}`
 	p.run(
@@ -151,7 +151,7 @@ func TestAManifestIsSimulated(t *testing.T) {
 // A page says that the connection is lost, and marks what it shows.
 func TestALostConnectionIsShown(t *testing.T) {
 	t.Parallel()
-	address, end := serveUntil(t, example()...)
+	address, end := clitest.Serve(t, example()...)
 	p := chrome.open(t, screens[0], address)
 	p.run(chromedp.Poll(`document.getElementById("age").textContent.includes("s ago")`, nil))
 	p.check()

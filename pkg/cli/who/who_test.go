@@ -3,7 +3,9 @@ package who_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"slices"
@@ -562,6 +564,49 @@ func TestUIRefusesWrongUse(t *testing.T) {
 		code, stdout, stderr := clitest.Run(t, "", append([]string{"ui"}, args...)...)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%q: exit code %d, %s%s, want %s", args, code, stdout, stderr, want)
+		}
+	}
+}
+
+// The page of a cluster is that of its gauges, at first and whenever it is looked at again.
+func TestUIShowsACluster(t *testing.T) {
+	t.Parallel()
+	s := gaugedServer(t)
+	address, _ := clitest.Serve(t, "--kubeconfig", s.Kubeconfig(t))
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	get := func(address string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := browser.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(body)
+	}
+	site, _, _ := strings.Cut(address, "?")
+	status, page := get(address)
+	for status == http.StatusServiceUnavailable || !strings.Contains(page, "mend") { // it is being looked at
+		status, page = get(site)
+	}
+	code, stdout, _ := s.Ask(t, "who", "-o", "json")
+	status, same := get(site + "api/v1/findings")
+	if code != 0 || status != http.StatusOK || same != stdout {
+		t.Errorf("%d, of who %s", status, cmp.Diff(stdout, same))
+	}
+	for _, path := range []string{"pod?namespace=shop&name=cart", "node?name=worker-1", "objects", "before"} {
+		if status, page := get(site + path); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, page)
 		}
 	}
 }
