@@ -136,7 +136,7 @@ func (a *Accounts) account(w http.ResponseWriter, r *http.Request) {
 	user, err := a.user(r, tokenOf(r))
 	if err != nil {
 		if err := refuse(w, r, err); err != nil {
-			write(w, &page.Site{}, page.Page{Title: http.StatusText(http.StatusServiceUnavailable), Summary: oneLine(err)}, http.StatusServiceUnavailable)
+			write(w, &page.Site{}, page.Page{Title: http.StatusText(http.StatusServiceUnavailable), Summary: sentence(err)}, http.StatusServiceUnavailable)
 		}
 		return
 	}

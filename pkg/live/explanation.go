@@ -35,7 +35,7 @@ func (s *Server) explanation(r *request, m *moment, pod *corev1.Pod) ([]page.Sec
 		e, err = explanation.OfPod(in)
 		return err
 	}); err != nil {
-		return []page.Section{{Title: where, Text: oneLine(err)}}, nil // the page shows what was observed
+		return []page.Section{{Title: where, Text: sentence(err)}}, nil // the page shows what was observed
 	}
 	var sections []page.Section
 	if pod.Spec.NodeName != "" {
@@ -98,7 +98,7 @@ func (s *Server) before(r *request) error {
 		form.Fields[0].Value = manifest
 		sections, err := s.simulation(r, m.look, manifest)
 		if err != nil {
-			p.Summary = oneLine(err)
+			p.Summary = sentence(err)
 		}
 		p.Sections = append(p.Sections, sections...)
 	}

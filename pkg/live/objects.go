@@ -127,7 +127,7 @@ func poolSections(ctx context.Context, l *Look, rights findings.Rights) (section
 		in.Simulation.Confidence, in.Simulation.Replications = report.SizeConfidence, replications
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		if answer, err := pools.Plan(ctx, in); err != nil {
-			s.Text = oneLine(err)
+			s.Text = sentence(err)
 		} else {
 			s.Text, s.Table = report.SizeSummary(answer), report.SizeTable(answer, false)
 			if curve, err := pools.ServersByRate(ctx, in); err == nil {
@@ -161,7 +161,7 @@ func shareSections(ctx context.Context, l *Look, rights findings.Rights) (sectio
 		s := page.Section{Title: "Which response times does the tree " + tree.Name + " give?"}
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		if answer, err := shares.OfTree(ctx, shares.TreeInput{Tree: tree, Profiles: l.Workloads}); err != nil {
-			s.Text = oneLine(err)
+			s.Text = sentence(err)
 		} else {
 			s.Table, s.Charts, s.Notes = report.ShareTable(answer), []chart.Chart{report.ShareChart(answer, tree.Name)}, report.ShareLeftOut(answer)
 		}

@@ -194,7 +194,16 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusForbidden {
 		site.Links, site.Events = nil, ""
 	}
-	write(w, site, page.Page{Title: http.StatusText(status), Summary: oneLine(err)}, status)
+	write(w, site, page.Page{Title: http.StatusText(status), Summary: sentence(err)}, status)
+}
+
+// sentence returns an error as a sentence. One that begins with the name of a field keeps that as it is.
+func sentence(err error) string {
+	line := strings.TrimSuffix(oneLine(err), ".") + "."
+	if first, _, _ := strings.Cut(line, " "); strings.HasSuffix(first, ":") {
+		return line
+	}
+	return text.Capitalized(line)
 }
 
 // write writes a page.

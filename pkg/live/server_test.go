@@ -189,8 +189,8 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"/?above=-2":   {400, `above: &#34;-2&#34; is not a number from 1 on`},
 		"/?at=noon":    {400, `at: &#34;noon&#34; is not a time in seconds since 1970`},
 		"/?at=1":       {400, `at: there are observations from `},
-		"/node?name=x": {404, `there is no node &#34;x&#34;`},
-		"/pod?name=x":  {404, `there is no pod &#34;/x&#34;`},
+		"/node?name=x": {404, `There is no node &#34;x&#34;`},
+		"/pod?name=x":  {404, `There is no pod &#34;/x&#34;`},
 		"/pod?namespace=shop&name=cart-7c9f4-x2k8p&request=-1":                 {400, `request: &#34;-1&#34; is not a number of thousandths`},
 		"/pod?namespace=shop&name=cart-7c9f4-x2k8p&limit=99999999999999999999": {400, `limit: &#34;99999999999999999999&#34; is not a number`},
 		"/pod?namespace=shop&name=cart-7c9f4-x2k8p&move=nosuch":                {200, `Node nosuch was not observed`},
@@ -379,7 +379,7 @@ func TestNamesOfOtherNamespacesAreOnNoPage(t *testing.T) {
 		page := html.UnescapeString(get(t, h, path).Body.String())
 		visible = visible || strings.Contains(page, findings.HiddenPod+" +2.84")
 		for _, name := range hidden {
-			if strings.Contains(strings.ReplaceAll(page, `there is no node "node-2"`, ""), name) {
+			if strings.Contains(strings.ReplaceAll(page, `There is no node "node-2"`, ""), name) {
 				t.Errorf("%s names %s", path, name)
 			}
 		}
@@ -508,14 +508,14 @@ func TestThereIsAPageBeforeTheFirstLook(t *testing.T) {
 	t.Parallel()
 	s := &Server{Access: admitted{}, Clock: clock.RealClock{}}
 	h := s.Handler()
-	if got := get(t, h, "/"); got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), "the first look at the cluster is under way") || !strings.Contains(got.Body.String(), `data-events="events"`) {
+	if got := get(t, h, "/"); got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), "The first look at the cluster is under way") || !strings.Contains(got.Body.String(), `data-events="events"`) {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
 	if got := get(t, h, "/api/v1/findings"); got.Code != http.StatusServiceUnavailable || !json.Valid(got.Body.Bytes()) {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
 	s.answers.publish(nil, "the API server is away")
-	if got := get(t, h, "/"); !strings.Contains(got.Body.String(), "the API server is away") {
+	if got := get(t, h, "/"); !strings.Contains(got.Body.String(), "The API server is away.") {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
 }

@@ -147,7 +147,7 @@ func (q *whatIf) answer(m *moment, pod *corev1.Pod, above float64) (lines []stri
 	for _, change := range q.changes(pod) {
 		t, err := m.try(change, above)
 		if err != nil {
-			lines = append(lines, strings.ToUpper(oneLine(err)[:1])+oneLine(err)[1:]+".")
+			lines = append(lines, sentence(err))
 			continue
 		}
 		lines = append(lines, trialLine(&change, t))
@@ -194,7 +194,7 @@ func trialLine(c *plan.Change, t *plan.Trial) string {
 	}
 	notes := make([]string, len(t.Notes))
 	for i, note := range t.Notes {
-		notes[i] = " " + strings.ToUpper(note[:1]) + note[1:] + "."
+		notes[i] = " " + text.Capitalized(note) + "."
 	}
 	return line + strings.Join(notes, "")
 }

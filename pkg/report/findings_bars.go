@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/evaluate/observed"
@@ -128,7 +127,7 @@ func remedyLine(what string, r *findings.Remedy) string {
 	case r.Action == "":
 		return ""
 	}
-	line := strings.ToUpper(what[:1]) + what[1:]
+	line := text.Capitalized(what)
 	if after := then(r); after != text.Absent {
 		line += " → " + after
 	}

@@ -40,7 +40,7 @@ func planCards(s *Situation) (cards []page.Card) {
 			c.Lines = append(c.Lines, line)
 		}
 		for _, note := range step.Notes {
-			c.Lines = append(c.Lines, strings.ToUpper(note[:1])+note[1:]+".")
+			c.Lines = append(c.Lines, text.Capitalized(note)+".")
 		}
 		if pod := pods[step.Pod]; pod != nil {
 			if lines, err := stepCommands(step, pod); err == nil { // without them the card says what to do all the same

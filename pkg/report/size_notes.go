@@ -17,7 +17,7 @@ import (
 func SizeNotes(a *pools.Answer) []string {
 	var notes []string
 	if beyond := a.BeyondCluster(); beyond != "" {
-		notes = append(notes, strings.ToUpper(beyond[:1])+beyond[1:]+".")
+		notes = append(notes, text.Capitalized(beyond)+".")
 	}
 	for i := range a.Pools {
 		if p := &a.Pools[i]; p.Refused != "" {
@@ -25,7 +25,7 @@ func SizeNotes(a *pools.Answer) []string {
 		}
 	}
 	if a.Assumed != "" {
-		notes = append(notes, strings.ToUpper(a.Assumed[:1])+a.Assumed[1:]+": give the Namespaces, too, to know.")
+		notes = append(notes, text.Capitalized(a.Assumed)+": give the Namespaces, too, to know.")
 	}
 	for _, note := range []string{roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a), atRandom(a)} {
 		if note != "" {
@@ -113,8 +113,7 @@ func roomOfAll(a *pools.Answer) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	text := strings.Join(parts, ", or ")
-	return strings.ToUpper(text[:1]) + text[1:] + ", before a server is missing."
+	return text.Capitalized(strings.Join(parts, ", or ")) + ", before a server is missing."
 }
 
 // atRandom states the assumed arrivals of jobs, where the answer depends on them.

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,6 +14,15 @@ func Counted(n int, of string) string {
 		of += "s"
 	}
 	return Count(int64(n)) + " " + of
+}
+
+// Capitalized returns a text with a capital first letter, such as a clause that begins a sentence.
+func Capitalized(clause string) string {
+	first, size := utf8.DecodeRuneInString(clause)
+	if first == utf8.RuneError {
+		return clause
+	}
+	return string(unicode.ToUpper(first)) + clause[size:]
 }
 
 // Names lists the first five names, and says how many more there are.

@@ -20,3 +20,12 @@ func TestNamesListsFive(t *testing.T) {
 		}
 	}
 }
+
+func TestACapitalizedClauseBeginsASentence(t *testing.T) {
+	t.Parallel()
+	for clause, want := range map[string]string{"": "", "a": "A", "no node": "No node", "äpfel": "Äpfel", "3 nodes": "3 nodes", "\xffx": "\xffx", "\u202ex": "\u202ex"} {
+		if got := Capitalized(clause); got != want {
+			t.Errorf("Capitalized(%q) is %q, want %q", clause, got, want)
+		}
+	}
+}
