@@ -116,7 +116,7 @@ func TestTheShellCompletesNamesThatTheClusterKnows(t *testing.T) {
 var free = []string{
 	"aggregate", "class", "rate", "service", "set", "resources", "scv", "servers", "sharing", "device", "capacity", "selector", "pod-selector",
 	"as", "as-uid", "as-group", "as-user-extra", "token", "username", "password", "server", "tls-server-name", "proxy-url", "request-timeout",
-	"worker-runs", "worker-result", "match-server-version",
+	"worker-runs", "worker-result", "match-server-version", "bind-address",
 }
 
 func TestEveryFlagThatTakesAWordIsCompletedOrFree(t *testing.T) {
