@@ -144,6 +144,23 @@ func TestTheNumbersOfThePageAreThoseOfWho(t *testing.T) {
 	}
 }
 
+// A node without room has no mean response times: it has weights all the same.
+func TestANodeShowsItsLoadLineAndItsWeights(t *testing.T) {
+	t.Parallel()
+	_, h := serving(t, example(t, asItIs), admitted{})
+	for node, wants := range map[string][]string{
+		"node-1": {"node-1: 2 of 4 pods slowed down", ">2.62<", "of 2 processors", "etl/sort-3 1.00", "CPU REQUEST", "WEIGHT", "5.67"},
+		"node-3": {"node-3: 1 of 2 pods slowed down", "RESPONSE", "The hypervisor ran something else for 13.2% of the time."},
+	} {
+		page := get(t, h, "/node?name="+node).Body.String()
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: %q is not on the page", node, want)
+			}
+		}
+	}
+}
+
 func TestAQueryNarrowsThePage(t *testing.T) {
 	t.Parallel()
 	_, h := serving(t, example(t, asItIs), admitted{})

@@ -27,14 +27,18 @@ func weights(ctx context.Context, l *Look, node string) *page.Section {
 			in.Pods = append(in.Pods, *p)
 		}
 	}
+	s := &page.Section{Title: "Which shares do requests make?"}
 	answer, err := shares.OfNode(ctx, in)
-	if err != nil {
+	if err == nil {
+		s.Table = report.NodeSharesTable(answer)
+		s.Text = "The kubelet makes weights of CPU requests. RESPONSE is how many times as long work takes as with a processor to itself, by these weights and what containers use now."
+		return s
+	}
+	in.Usage = nil // a node without room has no mean response times; it has weights
+	if answer, err = shares.OfNode(ctx, in); err != nil {
 		return nil // the rest of the page does not depend on it
 	}
-	s := &page.Section{
-		Title: "Which shares do requests make?", Table: report.NodeSharesTable(answer),
-		Text: "The kubelet makes weights of CPU requests. RESPONSE is how many times as long work takes as with a processor to itself, by these weights and what containers use now.",
-	}
+	s.Table, s.Text = report.NodeWeightsTable(answer), "The kubelet makes weights of CPU requests: by these, pods share the processors that all of them want."
 	return s
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -30,6 +31,19 @@ func NodeSharesTable(a *shares.NodeAnswer) *text.Table {
 			response = shareFactor(n)
 		}
 		t.Add(branches[i]+n.Name, request, shareText(n), millis(n.Utilization), response)
+	}
+	return t
+}
+
+// NodeWeightsTable is the tree of a node's pods without what they use and how long their work takes: the requests of each, and its weight
+// among its siblings.
+func NodeWeightsTable(a *shares.NodeAnswer) *text.Table {
+	t := text.NewTable(text.Left("POD"), text.Right("CPU REQUEST"), text.Right("WEIGHT"))
+	t.Add(cmp.Or(a.Name, "node"), "", "")
+	branches := shareBranches(a.TreeAnswer)
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		t.Add(branches[i]+n.Name, milliCPU(n.RequestMilliCPU), shareText(n))
 	}
 	return t
 }

@@ -39,6 +39,16 @@ worker                                      1,500m
 	if diff := cmp.Diff(want, printed(t, NodeSharesTable(a))); diff != "" {
 		t.Errorf("unexpected table (-want +got):\n%s", diff)
 	}
+	const weights = `POD                  CPU REQUEST   WEIGHT
+worker
+├─ burstable                250m       10
+│  └─ shop/cart             250m       10
+└─ besteffort                  -        1
+   └─ batch/report             -        1
+`
+	if diff := cmp.Diff(weights, printed(t, NodeWeightsTable(a))); diff != "" {
+		t.Errorf("unexpected weights (-want +got):\n%s", diff)
+	}
 	cart := &a.Nodes[1]
 	cart.RequestMilliCPU, cart.RequestMilliCPUBefore, cart.ShareBefore, cart.FactorBefore = new(int64(500)), new(int64(250)), new(5.0), new(2.5)
 	a.Name = ""
