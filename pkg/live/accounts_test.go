@@ -252,7 +252,7 @@ func TestAWrongTokenShowsNothing(t *testing.T) {
 		status int
 		want   string
 	}{
-		"of nobody":             {valid("forged"), http.StatusUnauthorized, "not valid for the audience"},
+		"of no account":         {valid("forged"), http.StatusUnauthorized, "not valid for the audience"},
 		"of another audience":   {tokenFor("admin", "api", noon.Add(time.Hour)), http.StatusUnauthorized, "not valid for the audience"},
 		"that has expired":      {tokenFor("admin", usage.Audience, noon.Add(-time.Hour)), http.StatusUnauthorized, "not valid for the audience"},
 		"that is no token":      {"admin", http.StatusUnauthorized, "not valid for the audience"},

@@ -86,7 +86,7 @@ func (a *answers) publish(m *moment, problem string) {
 func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History) error {
 	id := l.Taken.UTC().Format(time.RFC3339Nano)
 	c := observed.Observe(l.In, above)
-	h.Add(l.In, c)
+	h.Add(l.In, c, l.Taken)
 	where := l.places()
 	latest, _, _ := a.now()
 	if latest == nil {

@@ -43,8 +43,11 @@ type Moment struct {
 	Dilation, Run, Wait, Throttled, Blocked float64
 }
 
-// Add takes what is new in the intervals of a cluster that was observed.
-func (h *History) Add(in *observed.Input, c *observed.Cluster) {
+// ahead is how far the clock of a node may be ahead: what a node says of later is left out, so that none can push the hour of all others away.
+const ahead = time.Minute
+
+// Add takes what is new in the intervals of a cluster that was observed at a moment.
+func (h *History) Add(in *observed.Input, c *observed.Cluster, taken time.Time) {
 	names := map[string]map[string]string{} // by node, of the UIDs of its pods
 	for _, n := range c.Nodes {
 		of := make(map[string]string, len(n.Pods))
@@ -63,7 +66,7 @@ func (h *History) Add(in *observed.Input, c *observed.Cluster) {
 		s := &in.Sights[i]
 		until[s.Node] = h.until[s.Node]
 		for k := range s.Intervals {
-			if v := &s.Intervals[k]; v.End.After(until[s.Node]) {
+			if v := &s.Intervals[k]; v.End.After(until[s.Node]) && possible(v, taken) {
 				h.add(v, names[s.Node])
 				until[s.Node] = v.End
 			}
@@ -75,6 +78,11 @@ func (h *History) Add(in *observed.Input, c *observed.Cluster) {
 			delete(h.pods, name)
 		}
 	}
+}
+
+// possible reports whether an interval may have ended when a node says that it did.
+func possible(v *usage.Interval, taken time.Time) bool {
+	return v.End.Unix() > 0 && !v.End.After(taken.Add(ahead))
 }
 
 func (h *History) add(v *usage.Interval, names map[string]string) {
@@ -138,7 +146,7 @@ func (h *History) Pod(name string) []Moment {
 	for at := h.now - kept + 1; at <= h.now; at++ {
 		var s sample
 		if at > of.last-kept && at <= of.last {
-			s = of.samples[((at%kept)+kept)%kept]
+			s = of.samples[at%kept]
 		}
 		switch {
 		case s.dilation > 0:

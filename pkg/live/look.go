@@ -53,12 +53,15 @@ type Applied func(manifest io.Reader) (*explanation.Manifests, error)
 // step is the time between moments that can be chosen.
 const step = 10 * time.Second
 
+// longestSpan is how far back moments can be chosen: no gauge keeps more, and one that says otherwise would stretch the choice of all.
+const longestSpan = 24 * time.Hour
+
 // span returns the moments that a look has observations of: from the first one with a whole window of them to the last. There is none to
 // choose where first is not before last.
 func (l *Look) span() (first, last time.Time) {
 	for i := range l.In.Sights {
 		v := l.In.Sights[i].Intervals
-		if len(v) == 0 {
+		if len(v) == 0 || !possible(&v[0], l.Taken) || !possible(&v[len(v)-1], l.Taken) {
 			continue
 		}
 		if begin := v[0].Start.Add(observed.Window); first.IsZero() || begin.Before(first) {
@@ -67,6 +70,9 @@ func (l *Look) span() (first, last time.Time) {
 		if end := v[len(v)-1].End; end.After(last) {
 			last = end
 		}
+	}
+	if longest := last.Add(-longestSpan); first.Before(longest) {
+		first = longest
 	}
 	return first.Truncate(step), last.Truncate(step)
 }

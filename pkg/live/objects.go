@@ -75,7 +75,7 @@ func profilesSection(l *Look, rights findings.Rights) page.Section {
 	}
 	section := page.Section{Title: "Which vectors do workloads have, and are they still true?"}
 	if rows == 0 {
-		section.Text = "There is no WorkloadProfile: pods count by their requests. kubectl loadline suggest writes profiles by what gauges observed."
+		section.Text = "There is no WorkloadProfile: pods count by their requests. kubectl loadline profiles suggest writes profiles by what gauges observed."
 		return section
 	}
 	section.Table = t

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,8 @@ type Server struct {
 	Approve func(ctx context.Context, name types.NamespacedName) error
 	Clock   clock.WithTicker
 
+	// looking is held during a look: a source is asked by one caller at a time.
+	looking sync.Mutex
 	answers answers
 	history History
 	// asked is when a page was last asked for, in nanoseconds, and open how many listen for events.
@@ -90,6 +93,8 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func (s *Server) lookOnce(ctx context.Context) error {
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	look, err := s.Source.Look(ctx)
 	if err != nil {
 		return err

@@ -648,7 +648,7 @@ func TestAHistoryIsOfAnHourAndOfThePodsThatAreThere(t *testing.T) {
 	var h History
 	for k := 1; k <= 720; k++ { // two hours
 		in.Sights = []observed.Sight{{Node: "n", Intervals: []usage.Interval{interval(k-1, 1), interval(k, float64(k))}}}
-		h.Add(in, observed.Observe(in, 1.2))
+		h.Add(in, observed.Observe(in, 1.2), begin.Add(2*time.Hour))
 	}
 	moments := h.Pod("a/p")
 	if len(moments) != kept || len(h.pods) != 1 {
@@ -657,6 +657,18 @@ func TestAHistoryIsOfAnHourAndOfThePodsThatAreThere(t *testing.T) {
 	last := moments[len(moments)-1]
 	if last.Run != 0.5 || last.Wait != 0.25 || last.Dilation < 700 {
 		t.Errorf("the last is %+v", last)
+	}
+	for what, end := range map[string]time.Time{"next year": begin.AddDate(1, 0, 0), "before 1970": time.Unix(-600, 0), "of no time": {}} {
+		lie := interval(721, 5)
+		lie.Node, lie.End, lie.Start = "liar", end, end.Add(-10*time.Second)
+		in.Sights = []observed.Sight{{Node: "liar", Intervals: []usage.Interval{lie}}}
+		h.Add(in, observed.Observe(in, 1.2), begin.Add(2*time.Hour))
+		lie.Node = "n"
+		in.Sights = []observed.Sight{{Node: "n", Intervals: []usage.Interval{lie}}}
+		new(History).Add(in, observed.Observe(in, 1.2), begin.Add(2*time.Hour)) // of an own pod
+		if n := len(h.Pod("a/p")); n != kept {
+			t.Errorf("a node that says that it is %s leaves %d moments", what, n)
+		}
 	}
 	if h.Pod("a/nosuch") != nil {
 		t.Error("there is a past of no pod")
