@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // moment is what there is to show at a moment. It is not changed.
 type moment struct {
-	// id differs between two moments that differ in what they show.
+	// id says when it was looked at, and differs from that of any other moment.
 	id     string
 	look   *Look
 	answer *findings.Answer
@@ -31,6 +32,8 @@ type answers struct {
 	mutex  sync.Mutex
 	latest *moment
 	failed string // why there is no moment yet
+	// published is how many moments there were.
+	published int
 	// changed is closed when there is another latest moment.
 	changed chan struct{}
 
@@ -70,10 +73,11 @@ func (a *answers) publish(m *moment, problem string) {
 	default:
 		stale := *a.latest
 		stale.problem = problem
-		if stale.problem != a.latest.problem {
-			stale.id += " stale"
-		}
 		a.latest = &stale
+	}
+	if a.latest != nil {
+		a.published++
+		a.latest.id = fmt.Sprintf("%s %d", a.latest.look.Taken.UTC().Format(time.RFC3339Nano), a.published)
 	}
 	if a.changed != nil {
 		close(a.changed)
@@ -84,22 +88,18 @@ func (a *answers) publish(m *moment, problem string) {
 // answer works out what a look shows. Of the first look the pods that are slowed down are published before it is known why, and that before
 // the plan, which takes longest: an operator sees who is slowed down while what would help is worked out.
 func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History) error {
-	id := l.Taken.UTC().Format(time.RFC3339Nano)
 	c := observed.Observe(l.In, above)
 	h.Add(l.In, c, l.Taken)
 	where := l.places()
 	latest, _, _ := a.now()
 	if latest == nil {
-		for _, stage := range []struct {
-			name string
-			work func()
-		}{{"who", func() {}}, {"why", c.SolveSlowed}} {
-			stage.work()
+		for _, work := range []func(){func() {}, c.SolveSlowed} {
+			work()
 			first, err := findings.Of(c, above, nil)
 			if err != nil {
 				return err
 			}
-			a.publish(&moment{id: id + " " + stage.name, look: l, answer: first, where: where}, "")
+			a.publish(&moment{look: l, answer: first, where: where}, "")
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -107,7 +107,7 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 	}
 	answer, err := complete(c, l, above)
 	if err == nil {
-		a.publish(&moment{id: id, look: l, answer: answer, cluster: c, trying: &sync.Mutex{}, where: where}, "")
+		a.publish(&moment{look: l, answer: answer, cluster: c, trying: &sync.Mutex{}, where: where}, "")
 	}
 	return err
 }

@@ -59,13 +59,13 @@ func (s *Server) overview(r *request) error {
 		return err
 	}
 	first, last := m.look.span()
-	filter := q.form(namespacesOf(answer), first, last)
+	filter := q.form(answer.Above, namespacesOf(answer), first, last)
 	p := report.Overview(s.situation(m, q.narrow(answer), &q))
 	if cards := s.approvals(m.look, r.rights); len(cards) > 0 {
 		p.Sections = slices.Insert(p.Sections, 0, page.Section{Title: "Changes that wait for approval", Cards: cards})
 	}
 	p.Footer = s.footer()
-	write(r.writer, s.site("./", m, filter), p, http.StatusOK)
+	write(r.writer, s.siteAt("./", m, filter, &q), p, http.StatusOK)
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (s *Server) node(r *request) error {
 		}
 	}
 	p.Footer = s.footer()
-	write(r.writer, s.site("node", m, nil), p, http.StatusOK)
+	write(r.writer, s.siteAt("node", m, nil, &q), p, http.StatusOK)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (s *Server) pod(r *request) error {
 		p.Sections = append(p.Sections, sections...)
 	}
 	p.Footer = s.footer()
-	write(r.writer, s.site("pod", m, nil), p, http.StatusOK)
+	write(r.writer, s.siteAt("pod", m, nil, &q), p, http.StatusOK)
 	return nil
 }
 

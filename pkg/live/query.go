@@ -77,13 +77,13 @@ func (q *query) narrow(a *findings.Answer) *findings.Answer {
 	return &narrowed
 }
 
-// form returns the form of a query, given the namespaces to choose from, and the moments.
-func (q *query) form(namespaces []string, first, last time.Time) *page.Form {
+// form returns the form of a query, given the smallest dilation of a finding, the namespaces to choose from, and the moments.
+func (q *query) form(least float64, namespaces []string, first, last time.Time) *page.Form {
 	all := page.Field{Type: page.SelectField, Name: namespaceParameter, Label: "Namespace", Options: []page.Option{{Text: "all"}}}
 	for _, n := range namespaces {
 		all.Options = append(all.Options, page.Option{Value: n, Text: n, Chosen: n == q.namespace})
 	}
-	above := page.Field{Type: page.NumberField, Name: aboveParameter, Label: "Slower than", Min: "1", Step: "0.1", Placeholder: "1.2"}
+	above := page.Field{Type: page.NumberField, Name: aboveParameter, Label: "Slower than", Min: text.Exact(least), Step: "any", Placeholder: text.Exact(least)}
 	if q.above > 0 {
 		above.Value = text.Exact(q.above)
 	}
@@ -96,7 +96,7 @@ func (q *query) form(namespaces []string, first, last time.Time) *page.Form {
 			at = q.at
 		}
 		f.Fields = append(f.Fields, page.Field{
-			Type: page.RangeField, Name: atParameter, Label: "At", Value: strconv.FormatInt(at.Unix(), 10), Shown: at.UTC().Format("15:04:05"),
+			Type: page.RangeField, Name: atParameter, Label: "At", End: true, Value: strconv.FormatInt(at.Unix(), 10), Shown: at.UTC().Format("15:04:05"),
 			Min: strconv.FormatInt(first.Unix(), 10), Max: strconv.FormatInt(last.Unix(), 10), Step: strconv.Itoa(int(step.Seconds())),
 		})
 	}

@@ -251,6 +251,15 @@ func (s *Server) site(here string, m *moment, filter *page.Form) *page.Site {
 	return site
 }
 
+// siteAt is site for a page that may be about a moment of the past: such a page does not change.
+func (s *Server) siteAt(here string, m *moment, filter *page.Form, q *query) *page.Site {
+	site := s.site(here, m, filter)
+	if !q.at.IsZero() {
+		site.Events = ""
+	}
+	return site
+}
+
 // latest returns the latest moment, or an error that says why there is none. A request may then be answered with what its sender may list
 // of that moment.
 func (s *Server) latest(r *request) (*moment, error) {

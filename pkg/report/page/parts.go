@@ -136,6 +136,8 @@ type Field struct {
 	Shown string
 	// Min, Max and Step bound numbers and ranges, as HTML writes them.
 	Min, Max, Step string
+	// End says that the largest value of a range stands for none: it is left out of the address.
+	End bool
 	// Options are those of a select.
 	Options []Option
 	// Placeholder is shown while the field is empty.

@@ -14,7 +14,8 @@ type Site struct {
 	Filter *Form
 	// Events is the address of the server-sent events that say that there is something new, empty for a page that does not change.
 	Events string
-	// Moment is when what is shown was looked at, as RFC 3339 writes it, and Cluster names what it is of.
+	// Moment says which moment is shown: when it was looked at, as RFC 3339 writes it, and after a space what else tells it from others of
+	// the same time. Cluster names what it is of.
 	Moment, Cluster string
 	// Problem says that what is shown is stale, and why; may be empty.
 	Problem string

@@ -12,6 +12,7 @@
     const next = new DOMParser().parseFromString(html, "text/html");
     document.title = next.title;
     body.dataset.moment = next.body.dataset.moment || "";
+    body.dataset.events = next.body.dataset.events || ""; // none for a page of the past
     const head = document.querySelector(".site"), main = document.querySelector("main");
     morph(head, next.querySelector(".site"));
     const old = new Map([...main.children].map(function (part) { return [about(part), part]; }));
@@ -102,7 +103,10 @@
       return;
     }
     const address = new URL(form.getAttribute("action") || location.pathname, location.href);
-    for (const [name, value] of [...fields]) if (value === "") fields.delete(name, value);
+    for (const [name, value] of [...fields]) {
+      const field = form.elements[name];
+      if (value === "" || field.dataset.end !== undefined && value === field.max) fields.delete(name, value);
+    }
     address.search = fields;
     history.replaceState(null, "", address);
     ask(address).catch(lost);
@@ -127,7 +131,7 @@
   let lostSince = 0;
   function tell() {
     if (!connection) return;
-    const since = Date.parse(body.dataset.moment || "");
+    const since = Date.parse((body.dataset.moment || "").split(" ")[0]);
     age.dataset.of = age.dataset.of || age.textContent;
     const seconds = Math.max(0, Math.round((Date.now() - since) / 1000));
     set(age, age.dataset.of + (isNaN(since) ? "" : ", " + seconds + " s ago"));
@@ -155,7 +159,7 @@
     events.addEventListener("open", found);
     events.addEventListener("look", function (event) {
       found();
-      if (event.data !== body.dataset.moment) refresh();
+      if (body.dataset.events && event.data !== body.dataset.moment) refresh();
     });
     events.addEventListener("error", lost);
   }
