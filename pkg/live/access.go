@@ -35,9 +35,13 @@ func NewOwn(port string) *Own { return &Own{secret: rand.Text(), cookie: "loadli
 // keyParameter is the parameter of the address that is printed.
 const keyParameter = "key"
 
-// Address returns the address to open, of a page at a host and port.
-func (o *Own) Address(host string) string {
-	return (&url.URL{Scheme: "http", Host: host, Path: "/", RawQuery: url.Values{keyParameter: {o.secret}}.Encode()}).String()
+// Address returns the address to open, of the overview at a host and port, of a namespace unless it is empty.
+func (o *Own) Address(host, namespace string) string {
+	query := url.Values{keyParameter: {o.secret}}
+	if namespace != "" {
+		query.Set(namespaceParameter, namespace)
+	}
+	return (&url.URL{Scheme: "http", Host: host, Path: "/", RawQuery: query.Encode()}).String()
 }
 
 // Rights lets all be seen by those who have the secret.

@@ -464,7 +464,7 @@ func TestTheSecretBecomesACookieAndLeavesTheAddress(t *testing.T) {
 	t.Parallel()
 	own := NewOwn("8123")
 	_, h := serving(t, example(t, asItIs), own)
-	got := get(t, h, strings.TrimPrefix(own.Address("127.0.0.1:8123"), "http://127.0.0.1:8123")+"&q=cart")
+	got := get(t, h, strings.TrimPrefix(own.Address("127.0.0.1:8123", ""), "http://127.0.0.1:8123")+"&q=cart")
 	cookies := got.Result().Cookies()
 	if got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/?q=cart" || len(cookies) != 1 {
 		t.Fatalf("%d, to %q, %v", got.Code, got.Header().Get("Location"), cookies)

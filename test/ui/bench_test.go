@@ -64,7 +64,7 @@ func BenchmarkThousandNodes(b *testing.B) {
 		window.before = document.title; q.value = q.value === "app-12" ? "app-1" : "app-12"; q.dispatchEvent(new Event("input", {bubbles: true})) })`
 	var first, longest float64
 	if err := chromedp.Run(tabCtx,
-		chromedp.EmulateViewport(1280, 900), chromedp.Navigate(own.Address(host)), chromedp.WaitVisible(".tiles", chromedp.ByQuery),
+		chromedp.EmulateViewport(1280, 900), chromedp.Navigate(own.Address(host, "")), chromedp.WaitVisible(".tiles", chromedp.ByQuery),
 		chromedp.Evaluate(`performance.getEntriesByType("navigation")[0].duration`, &first), chromedp.Evaluate(watch, nil),
 		chromedp.Poll(settled, nil, chromedp.WithPollingTimeout(patience)), // the plan came meanwhile
 	); err != nil {

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,7 +115,7 @@ func (u *ui) serve(ctx context.Context) error {
 		Source: from, Every: from.every, Above: u.above, Cluster: from.of, Version: u.version, Access: own,
 		Hosts: []string{"127.0.0.1:" + port, "localhost:" + port}, Applied: from.applied, Approve: from.approve, Clock: clock.RealClock{},
 	}
-	if err := u.streams.Out.Lines("Open "+own.Address("127.0.0.1:"+port), "It is served until Ctrl-C, to your browser only."); err != nil {
+	if err := u.streams.Out.Lines("Open "+own.Address("127.0.0.1:"+port, strings.Join(u.namespaces(), "")), "It is served until Ctrl-C, to your browser only."); err != nil {
 		return err
 	}
 	return serveUntil(ctx, listener, server)
@@ -172,6 +174,9 @@ func (p *pageSource) Look(ctx context.Context) (*live.Look, error) {
 	}
 	if err := p.take(s); err != nil {
 		return nil, err
+	}
+	if len(p.nodes) > 0 { // of files, too
+		s.in.Sights = slices.DeleteFunc(s.in.Sights, func(seen observed.Sight) bool { return !slices.Contains(p.nodes, seen.Node) })
 	}
 	rules, err := deployed.ReadRules(p.scheduler)
 	if p.scheduler == "" && p.client != nil {

@@ -610,3 +610,11 @@ func TestUIShowsACluster(t *testing.T) {
 		}
 	}
 }
+
+func TestUIOpensTheNamespaceThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	address, _ := clitest.Serve(t, append([]string{"-n", "shop"}, slowFiles(t)...)...)
+	if !strings.HasSuffix(address, "&namespace=shop") {
+		t.Errorf("it opens %s", address)
+	}
+}
