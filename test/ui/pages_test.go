@@ -132,6 +132,21 @@ func TestASliderAnswersAtOnce(t *testing.T) {
 	p.check()
 }
 
+// A filter is in the address, and a slider only where it is not at its end, which is now.
+func TestNowIsNotInTheAddress(t *testing.T) {
+	t.Parallel()
+	address, _ := clitest.Serve(t, example()...)
+	p := chrome.open(t, screens[0], address)
+	const change = `((name, value) => { const e = document.querySelector("input[name=" + name + "]"); e.value = value; e.dispatchEvent(new Event("input", {bubbles: true})) })`
+	p.run(
+		chromedp.Poll(settled, nil), chromedp.Evaluate(change+`("q", "cart")`, nil),
+		chromedp.Poll(`location.search === "?q=cart" && document.title.startsWith("1 of 1")`, nil),
+		chromedp.Evaluate(change+`("at", document.querySelector("input[name=at]").min)`, nil),
+		chromedp.Poll(`location.search.includes("at=") && document.body.dataset.events === ""`, nil),
+	)
+	p.check()
+}
+
 // What a manifest would do is answered without leaving the page.
 func TestAManifestIsSimulated(t *testing.T) {
 	t.Parallel()
