@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,7 +122,7 @@ func poolSections(ctx context.Context, l *Look, rights findings.Rights) (section
 	for i := range l.Plans[:min(len(l.Plans), maxObjects)] {
 		plan := &l.Plans[i]
 		s := page.Section{Title: "How many servers does the plan " + plan.Name + " need?"}
-		in := pools.Input{Plan: plan, Profiles: l.Workloads, Namespaces: labelsOf(l.Namespaces), Quick: true}
+		in := pools.Input{Plan: plan, Profiles: l.Workloads, Namespaces: pools.Labels(l.Namespaces), Quick: true}
 		in.Simulation.Confidence, in.Simulation.Replications = report.SizeConfidence, replications
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		if answer, err := pools.Plan(ctx, in); err != nil {
@@ -138,17 +137,6 @@ func poolSections(ctx context.Context, l *Look, rights findings.Rights) (section
 		sections = append(sections, s)
 	}
 	return sections
-}
-
-func labelsOf(namespaces []corev1.Namespace) map[string]map[string]string {
-	if len(namespaces) == 0 {
-		return nil
-	}
-	of := map[string]map[string]string{}
-	for i := range namespaces {
-		of[namespaces[i].Name] = namespaces[i].Labels
-	}
-	return of
 }
 
 // shareSections answer ShareTrees as kubectl loadline share does.

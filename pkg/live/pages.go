@@ -32,7 +32,7 @@ func (s *Server) situation(m *moment, a *findings.Answer, q *query) *report.Situ
 		return path + "?" + values.Encode()
 	}
 	situation := &report.Situation{
-		Answer: a, Nodes: m.look.In.Nodes, Pods: m.look.In.Pods,
+		Answer: a, NodeObjects: m.look.In.Nodes, PodObjects: m.look.In.Pods,
 		PodLink: func(name string) string {
 			namespace, pod, qualified := strings.Cut(name, "/")
 			if !qualified {
@@ -81,19 +81,25 @@ func namespacesOf(a *findings.Answer) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
+// about returns the moment that the page of one node or pod is about, and its whole answer.
+func (s *Server) about(r *request) (*query, *moment, *findings.Answer, error) {
+	q, err := readQuery(url.Values{atParameter: {r.URL.Query().Get(atParameter)}})
+	if err != nil {
+		return nil, nil, nil, &statusError{http.StatusBadRequest, err}
+	}
+	m, answer, err := s.answered(r, &q)
+	return &q, m, answer, err
+}
+
 // node shows a node.
 func (s *Server) node(r *request) error {
 	values := r.URL.Query()
-	q, err := readQuery(url.Values{atParameter: {values.Get(atParameter)}})
-	if err != nil {
-		return &statusError{http.StatusBadRequest, err}
-	}
-	m, answer, err := s.answered(r, &q)
+	q, m, answer, err := s.about(r)
 	if err != nil {
 		return err
 	}
 	name := values.Get(nameParameter)
-	p, is := report.NodePage(s.situation(m, answer, &q), name)
+	p, is := report.NodePage(s.situation(m, answer, q), name)
 	if !is {
 		return failed(http.StatusNotFound, "there is no node %q, or you may not see it", name)
 	}
@@ -103,18 +109,14 @@ func (s *Server) node(r *request) error {
 		}
 	}
 	p.Footer = s.footer()
-	write(r.writer, s.siteAt("node", m, nil, &q), p, http.StatusOK)
+	write(r.writer, s.siteAt("node", m, nil, q), p, http.StatusOK)
 	return nil
 }
 
 // pod shows a pod.
 func (s *Server) pod(r *request) error {
 	values := r.URL.Query()
-	q, err := readQuery(url.Values{atParameter: {values.Get(atParameter)}})
-	if err != nil {
-		return &statusError{http.StatusBadRequest, err}
-	}
-	m, answer, err := s.answered(r, &q)
+	q, m, answer, err := s.about(r)
 	if err != nil {
 		return err
 	}
@@ -123,7 +125,7 @@ func (s *Server) pod(r *request) error {
 		return failed(http.StatusForbidden, "you may not list the pods of namespace %q", values.Get(namespaceParameter))
 	}
 	pod := podNamed(m.look.In.Pods, name)
-	p, is := report.PodPage(s.situation(m, answer, &q), name)
+	p, is := report.PodPage(s.situation(m, answer, q), name)
 	switch {
 	case pod == nil && !is:
 		return failed(http.StatusNotFound, "there is no pod %q", name)
@@ -141,7 +143,7 @@ func (s *Server) pod(r *request) error {
 		p.Sections = append(p.Sections, sections...)
 	}
 	p.Footer = s.footer()
-	write(r.writer, s.siteAt("pod", m, nil, &q), p, http.StatusOK)
+	write(r.writer, s.siteAt("pod", m, nil, q), p, http.StatusOK)
 	return nil
 }
 

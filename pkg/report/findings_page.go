@@ -21,9 +21,9 @@ import (
 type Situation struct {
 	*findings.Answer
 
-	// Nodes and Pods are those of the cluster.
-	Nodes []corev1.Node
-	Pods  []corev1.Pod
+	// NodeObjects and PodObjects are those of the cluster: commands, and the room for requests, are made of them.
+	NodeObjects []corev1.Node
+	PodObjects  []corev1.Pod
 	// Past returns the dilations of a pod over the last while, oldest first and equally far apart, NaN where it was not observed; PastIs
 	// says of which time. It may be nil.
 	Past   func(pod string) []float64
@@ -57,7 +57,7 @@ func FindingsPage(s *Situation, byWorkload bool, footer string) page.Page {
 			Text: "What the model of each node says of its pods, by the vectors that were observed, against the dilation that was.",
 		})
 	}
-	p.Sections = append(p.Sections, page.Section{Title: "Nodes in numbers", Table: ObservedNodesTable(s.Answer.Nodes), Notes: notes})
+	p.Sections = append(p.Sections, page.Section{Title: "Nodes in numbers", Table: ObservedNodesTable(s.Nodes), Notes: notes})
 	return p
 }
 
@@ -161,14 +161,14 @@ func heat(dilation float64) float64 { return math.Log(max(dilation, 1)) / math.L
 // nodeTiles shows all nodes, the worst first.
 func nodeTiles(s *Situation) *page.Tiles {
 	worst := map[string]float64{}
-	for i := range s.Answer.Pods {
-		if p := &s.Answer.Pods[i]; !p.Short {
+	for i := range s.Pods {
+		if p := &s.Pods[i]; !p.Short {
 			worst[p.Node] = max(worst[p.Node], p.Dilation)
 		}
 	}
-	nodes := slices.Clone(s.Answer.Nodes)
+	nodes := slices.Clone(s.Nodes)
 	slices.SortStableFunc(nodes, func(a, b findings.NodeSummary) int { return cmp.Compare(worst[b.Name], worst[a.Name]) })
-	tiles := &page.Tiles{Of: "how many times longer than alone the pod takes that is slowed down most; one scale for all"}
+	tiles := &page.Tiles{From: "1×", To: fmt.Sprintf("%d× and more", fullHeat), Of: "how many times longer than alone the pod takes that is slowed down most; one scale for all"}
 	for i := range nodes {
 		n := &nodes[i]
 		tile := page.Tile{Name: n.Name, Link: link(s.NodeLink, n.Name)}

@@ -16,18 +16,18 @@ import (
 // NodePage returns the page about a node: what loads its resources, against how much there is of each, who slows whom there, and its pods.
 // There is none for a node that is not part of the answer.
 func NodePage(s *Situation, name string) (p page.Page, is bool) {
-	at := slices.IndexFunc(s.Answer.Nodes, func(n findings.NodeSummary) bool { return n.Name == name })
+	at := slices.IndexFunc(s.Nodes, func(n findings.NodeSummary) bool { return n.Name == name })
 	if at < 0 {
 		return page.Page{}, false
 	}
-	n := &s.Answer.Nodes[at]
+	n := &s.Nodes[at]
 	if n.Problem != "" {
 		return page.Page{Title: name + " is not observed", Summary: n.Problem}, true
 	}
 	var pods []findings.Pod
-	for i := range s.Answer.Pods {
-		if s.Answer.Pods[i].Node == name {
-			pods = append(pods, s.Answer.Pods[i])
+	for i := range s.Pods {
+		if s.Pods[i].Node == name {
+			pods = append(pods, s.Pods[i])
 		}
 	}
 	slices.SortStableFunc(pods, func(a, b findings.Pod) int { return cmp.Compare(b.Dilation, a.Dilation) })

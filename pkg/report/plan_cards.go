@@ -23,8 +23,8 @@ func planCards(s *Situation) (cards []page.Card) {
 	if s.Plan == nil {
 		return nil
 	}
-	room := newRoom(s.Nodes, s.Pods)
-	pods := podsByName(s.Pods)
+	room := newRoom(s.NodeObjects, s.PodObjects)
+	pods := podsByName(s.PodObjects)
 	for i := range s.Plan.Steps {
 		step := &s.Plan.Steps[i]
 		c := page.Card{Title: fmt.Sprintf("%d. %s", i+1, instruction(&step.Change))}

@@ -12,7 +12,7 @@ import (
 // PodPage returns the page about a pod as it was observed: how much slower than alone it runs, because of what, and what would help. There is
 // none for a pod that was not observed.
 func PodPage(s *Situation, name string) (p page.Page, is bool) {
-	at, found := slices.BinarySearchFunc(s.Answer.Pods, name, func(p findings.Pod, name string) int {
+	at, found := slices.BinarySearchFunc(s.Pods, name, func(p findings.Pod, name string) int {
 		switch {
 		case p.Pod < name:
 			return -1
@@ -25,7 +25,7 @@ func PodPage(s *Situation, name string) (p page.Page, is bool) {
 	if !found {
 		return page.Page{}, false
 	}
-	pod := &s.Answer.Pods[at]
+	pod := &s.Pods[at]
 	p = page.Page{Title: fmt.Sprintf("%s takes %s as long as alone", name, text.TimesWithin(pod.Dilation, &pod.DilationError))}
 	if pod.Short {
 		p.Title = name + " was observed too shortly to judge"

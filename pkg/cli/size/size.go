@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
@@ -112,7 +111,7 @@ func (s *size) run(ctx context.Context) error {
 	bar := newProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
 	s.simulation.Progress = bar.show
-	in := pools.Input{Plan: plan, Profiles: read.WorkloadProfiles, Namespaces: labels(read.Namespaces), Simulation: s.simulation}
+	in := pools.Input{Plan: plan, Profiles: read.WorkloadProfiles, Namespaces: pools.Labels(read.Namespaces), Simulation: s.simulation}
 	answer, err := pools.Plan(ctx, in)
 	bar.Clear()
 	if err != nil {
@@ -132,19 +131,6 @@ func (s *size) run(ctx context.Context) error {
 		return s.explain(ctx, plan, verb.No(errors.New(strings.Join(unmet, "; "))))
 	}
 	return nil
-}
-
-// labels returns the labels of namespaces by their names, nil if there are none: then they
-// are not known.
-func labels(namespaces []corev1.Namespace) map[string]map[string]string {
-	if len(namespaces) == 0 {
-		return nil
-	}
-	of := map[string]map[string]string{}
-	for i := range namespaces {
-		of[namespaces[i].Name] = namespaces[i].Labels
-	}
-	return of
 }
 
 // explain says which plan an error is about, and makes of SLAs that cannot be met an

@@ -73,7 +73,7 @@ kernel does not tell waiting for a disk from using it.`,
 // print prints an answer.
 func (w *who) print(s *seen, a *findings.Answer, version string) error {
 	if w.report != "" {
-		situation := &report.Situation{Answer: a, Nodes: s.in.Nodes, Pods: s.in.Pods}
+		situation := &report.Situation{Answer: a, NodeObjects: s.in.Nodes, PodObjects: s.in.Pods}
 		if err := page.Write(w.report, report.FindingsPage(situation, w.byWorkload, "Made by kubectl loadline "+version+" who.")); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}

@@ -87,8 +87,10 @@ type BarPart struct {
 // Tiles are many things of one kind, coloured by a value on one scale for all pages.
 type Tiles struct {
 	// Of says what the colour means; not empty.
-	Of    string
-	Tiles []Tile
+	Of string
+	// From and To are the ends of the scale of colours in words.
+	From, To string
+	Tiles    []Tile
 }
 
 // Tile is one of them.

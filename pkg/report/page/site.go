@@ -32,7 +32,7 @@ func (s *Site) Encode(w io.Writer, p Page) error { return encode(w, p, s) }
 
 // assets are the files that the pages of a site load.
 //
-//go:embed style.css assets
+//go:embed assets
 var assets embed.FS
 
 // assetTypes are the media types of assets by their extensions.

@@ -3,7 +3,6 @@
 (function () {
   "use strict";
   const body = document.body;
-  document.documentElement.classList.add("scripted");
   const connection = document.getElementById("connection"), age = document.getElementById("age");
   let asked = 0; // the number of the last request
 
