@@ -67,17 +67,12 @@ func (x *explain) readFeasibility(ctx context.Context, c client.Client, in *expl
 }
 
 // readAllNodes reads all nodes and pods.
-func readAllNodes(ctx context.Context, c client.Client, in *explanation.Input) error {
-	var nodes corev1.NodeList
-	if err := c.List(ctx, &nodes); err != nil {
-		return fmt.Errorf("listing nodes: %w", err)
+func readAllNodes(ctx context.Context, c client.Client, in *explanation.Input) (err error) {
+	if in.Nodes, err = scheduling.Nodes(ctx, c); err != nil {
+		return err
 	}
-	var pods corev1.PodList
-	if err := c.List(ctx, &pods); err != nil {
-		return fmt.Errorf("listing the pods of all namespaces: %w", err)
-	}
-	in.Nodes, in.Pods = nodes.Items, pods.Items
-	return nil
+	in.Pods, err = scheduling.Pods(ctx, c)
+	return err
 }
 
 // readNode reads the node of the pod, and the pods there.

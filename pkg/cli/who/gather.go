@@ -98,6 +98,10 @@ const (
 	allIntervals = 1500
 )
 
+// mostSteps is how many changes are looked for unless a flag says otherwise: to find hundreds, as would help where a tenth of 1,000 nodes is
+// overloaded, takes minutes.
+const mostSteps = 100
+
 func (c *cluster) look(ctx context.Context) (*seen, error) {
 	number := func(gauges int) int { return max(minIntervals, allIntervals/max(1, gauges)) }
 	answers, err := c.asker.Ask(ctx, c.nodes, number, func(done, all int) {
@@ -107,17 +111,18 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes, pods := &corev1.NodeList{}, &corev1.PodList{}
-	if err := c.client.List(ctx, nodes); err != nil {
-		return nil, fmt.Errorf("listing nodes: %w", err)
+	nodes, err := scheduling.Nodes(ctx, c.client)
+	if err != nil {
+		return nil, err
 	}
-	if err := c.client.List(ctx, pods); err != nil {
-		return nil, fmt.Errorf("listing the pods of all namespaces: %w", err)
+	pods, err := scheduling.Pods(ctx, c.client)
+	if err != nil {
+		return nil, err
 	}
-	seen := &seen{in: &observed.Input{Nodes: nodes.Items, Pods: pods.Items}}
+	seen := &seen{in: &observed.Input{Nodes: nodes, Pods: pods}}
 	if c.moves {
 		lister := &scheduling.Lister{Reader: c.client, Unlisted: c.warnings.Unlisted}
-		filter, err := lister.Filter(ctx, nodes.Items, pods.Items, pods.Items)
+		filter, err := lister.Filter(ctx, nodes, pods, pods)
 		if err != nil {
 			return nil, err
 		}
@@ -125,10 +130,10 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seen.options.Rules, err = advised(in, pods.Items, time.Now()); err != nil {
+		if seen.options.Rules, err = advised(in, pods, time.Now()); err != nil {
 			return nil, err
 		}
-		seen.options.Feasibility = filter
+		seen.options.Feasibility, seen.options.Max = filter, mostSteps
 		bounds, err := lister.Admission(ctx)
 		if err != nil {
 			return nil, err
@@ -203,7 +208,7 @@ func (f *files) look(context.Context) (*seen, error) {
 		if seen.options.Rules, err = advised(&found.Disruption, found.Pods, time.Now()); err != nil {
 			return nil, err
 		}
-		seen.options.Feasibility = filter
+		seen.options.Feasibility, seen.options.Max = filter, mostSteps
 		if err := seen.admit(&found.Admission, time.Now()); err != nil {
 			return nil, err
 		}

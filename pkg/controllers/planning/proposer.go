@@ -148,7 +148,7 @@ func (p *Proposer) gather(ctx context.Context) (*input, error) {
 	if of.Resizable, err = p.Resizable(ctx); err != nil {
 		return nil, fmt.Errorf("asking whether pods can be resized: %w", err)
 	}
-	nodes, err := readNodes(ctx, p.API)
+	nodes, err := scheduling.Nodes(ctx, p.API)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package planning
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,59 +14,13 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/evaluate/remediations"
 	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/scheduling"
 )
 
-// page is how many objects are read at a time.
-const page = 500
-
-// readPods returns the pods that have not ended, as far as is looked at.
+// readPods returns the pods that have not ended.
 func readPods(ctx context.Context, from client.Reader, options ...client.ListOption) ([]corev1.Pod, error) {
-	var all []corev1.Pod
-	for next := ""; ; {
-		var list corev1.PodList
-		if err := from.List(ctx, &list, append(options, client.Limit(page), client.Continue(next))...); err != nil {
-			return nil, fmt.Errorf("listing pods: %w", err)
-		}
-		for i := range list.Items {
-			if p := &list.Items[i]; !cgroup.Ended(p) {
-				trim(p)
-				all = append(all, *p)
-			}
-		}
-		if next = list.Continue; next == "" {
-			return all, nil
-		}
-	}
-}
-
-// trim takes from a pod what is large and not looked at.
-func trim(p *corev1.Pod) {
-	p.ManagedFields = nil
-	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for i := range list {
-			c := &list[i]
-			c.Command, c.Args, c.Env, c.EnvFrom, c.VolumeMounts, c.Lifecycle = nil, nil, nil, nil, nil, nil
-			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe, c.SecurityContext = nil, nil, nil, nil
-		}
-	}
-}
-
-// readNodes returns the nodes.
-func readNodes(ctx context.Context, from client.Reader) ([]corev1.Node, error) {
-	var all []corev1.Node
-	for next := ""; ; {
-		var list corev1.NodeList
-		if err := from.List(ctx, &list, client.Limit(page), client.Continue(next)); err != nil {
-			return nil, fmt.Errorf("listing nodes: %w", err)
-		}
-		for i := range list.Items {
-			list.Items[i].ManagedFields, list.Items[i].Status.Images = nil, nil
-		}
-		all = append(all, list.Items...)
-		if next = list.Continue; next == "" {
-			return all, nil
-		}
-	}
+	all, err := scheduling.Pods(ctx, from, options...)
+	return slices.DeleteFunc(all, func(p corev1.Pod) bool { return cgroup.Ended(&p) }), err
 }
 
 // readPolicies returns the policies that can be used, in the order in which they go.

@@ -1,4 +1,4 @@
-package who
+package scheduling
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type paged struct {
 
 func (p *paged) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	o := (&client.ListOptions{}).ApplyOptions(options)
-	if o.Namespace != "shop" || o.Limit != podsAtOnce {
+	if o.Namespace != "shop" || o.Limit != atOnce {
 		return fmt.Errorf("asked for %d of %q", o.Limit, o.Namespace)
 	}
 	from := 0
@@ -45,9 +45,9 @@ func (p *paged) List(_ context.Context, list client.ObjectList, options ...clien
 	return nil
 }
 
-func TestALeanClientListsAllPodsPageByPageAndKeepsWhatIsReadOfThem(t *testing.T) {
+func TestPodsListsAllPageByPageAndKeepsWhatIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{0, 1, podsAtOnce, 2*podsAtOnce + 1} {
+	for _, n := range []int{0, 1, atOnce, 2*atOnce + 1} {
 		server, want := &paged{}, []corev1.Pod(nil)
 		for i := range n {
 			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: strconv.Itoa(i)}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/cart"}}}}
@@ -57,14 +57,14 @@ func TestALeanClientListsAllPodsPageByPageAndKeepsWhatIsReadOfThem(t *testing.T)
 			pod.Spec.Containers[0].Args = []string{"--password=secret"}
 			server.pods = append(server.pods, pod)
 		}
-		list := &corev1.PodList{}
-		if err := (&lean{server}).List(t.Context(), list, client.InNamespace("shop")); err != nil {
+		got, err := Pods(t.Context(), server, client.InNamespace("shop"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, list.Items); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("of %d pods (-want +got):\n%s", n, diff)
 		}
-		if pages := max(1, (n+podsAtOnce-1)/podsAtOnce); server.pages != pages {
+		if pages := max(1, (n+atOnce-1)/atOnce); server.pages != pages {
 			t.Errorf("of %d pods it asked for %d pages, want %d", n, server.pages, pages)
 		}
 	}
