@@ -34,6 +34,8 @@ change that helps most without making another pod about as slow: another request
 limit, or a move of the pod or of the neighbour, and says what that would win and what
 it would cost others.
 
+It looks for 100 changes at most: make these, and ask again.
+
 Nothing is changed, and no profile is needed. Gauges observe every ten seconds; an
 answer is about the last minute. What waits for disks is part of the time alone: the
 kernel does not tell waiting for a disk from using it.`,

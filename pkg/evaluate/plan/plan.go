@@ -122,10 +122,27 @@ func Make(c *observed.Cluster, o *Options) (*Plan, error) {
 	for {
 		s.run()
 		p, useless, err := s.write(s.first, s.steps)
-		if err != nil || len(useless) == 0 {
-			return p, err
+		if err != nil {
+			return nil, err
+		}
+		if len(useless) == 0 {
+			s.full(p)
+			return p, nil
 		}
 		s.ban(useless)
+	}
+}
+
+// full notes where the plan has as many steps as it may that it is not known what else would help.
+func (s *search) full(p *Plan) {
+	if s.Max == 0 || len(p.Steps) < s.Max {
+		return
+	}
+	for pod, f := range p.fates {
+		if f.Step < 0 && f.Unknown == "" && f.Dilation > p.Above {
+			f.Unknown = fmt.Sprintf("the plan has no more than %d changes: see what these win first", s.Max)
+			p.fates[pod] = f
+		}
 	}
 }
 

@@ -254,6 +254,35 @@ func TestAPlanHasNoMoreThanIsAllowed(t *testing.T) {
 	}
 }
 
+// What a plan of as many changes as it may have leaves slowed down is not said to be without help.
+func TestAPlanThatIsFullDoesNotKnowWhatElseHelps(t *testing.T) {
+	t.Parallel()
+	full := 0
+	for seed := range 6 {
+		nodes, workloads := drawCluster(rand.New(rand.NewPCG(uint64(seed), 61)))
+		in := observedAs(t, nodes, workloads)
+		all := planOf(t, in, Options{})
+		for _, most := range []int{1, 2, len(all.Steps) + 1} {
+			p := planOf(t, in, Options{Max: most})
+			for pod, fate := range p.fates {
+				says := strings.HasPrefix(fate.Unknown, "the plan has no more than")
+				if says && len(p.Steps) < most {
+					t.Errorf("cluster %d: of %s a plan with %d of %d steps says that %s", seed, pod, len(p.Steps), most, fate.Unknown)
+				}
+				if !says && fate.Unknown == "" && len(p.Steps) == most && fate.Step < 0 && fate.Dilation > p.Above {
+					t.Errorf("cluster %d: of %s, %.2f times slower, a full plan says nothing", seed, pod, fate.Dilation)
+				}
+				if says {
+					full++
+				}
+			}
+		}
+	}
+	if full == 0 {
+		t.Error("no plan was full")
+	}
+}
+
 func TestAPlanBendsWhereMostIsWon(t *testing.T) {
 	t.Parallel()
 	of := func(excess float64, left ...float64) *Plan {
