@@ -3,34 +3,96 @@ package scheduling
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // atOnce is how many objects are listed at once: of a large cluster a page takes less memory than all.
 const atOnce = 500
 
-// Pods lists pods, all of them or those of the options, without what is large and neither filters nor answers look at.
+// Pods lists pods, all of them or those of the options, without what is large and neither filters nor answers look at. What is the same of
+// the pods of a controller they share: none may be changed.
 func Pods(ctx context.Context, from client.Reader, options ...client.ListOption) ([]corev1.Pod, error) {
+	return PodsAgain(ctx, from, nil, options...)
+}
+
+// PodsAgain is Pods, given those that were listed before, which share what has not changed.
+func PodsAgain(ctx context.Context, from client.Reader, before []corev1.Pod, options ...client.ListOption) ([]corev1.Pod, error) {
 	var all []corev1.Pod
+	known := newSharing(before)
 	for next := ""; ; {
 		var page corev1.PodList
 		if err := from.List(ctx, &page, append(options, client.Limit(atOnce), client.Continue(next))...); err != nil {
 			return nil, fmt.Errorf("listing pods: %w", err)
 		}
 		for i := range page.Items {
-			trim(&page.Items[i])
+			all = append(all, *known.shared(&page.Items[i]))
 		}
-		all = append(all, page.Items...)
 		if next = page.Continue; next == "" {
 			return all, nil
 		}
 	}
 }
 
+// sharing has pods share what they have in common: of a large cluster that takes less than half of the memory.
+type sharing struct {
+	before map[types.UID]*corev1.Pod // by their own UIDs
+	like   map[types.UID]*corev1.Pod // the last one of each controller
+}
+
+func newSharing(before []corev1.Pod) *sharing {
+	s := &sharing{before: make(map[types.UID]*corev1.Pod, len(before)), like: map[types.UID]*corev1.Pod{}}
+	for i := range before {
+		s.before[before[i].UID] = &before[i]
+	}
+	return s
+}
+
+// shared returns a pod that shares what is known already. It is the one from before if that has not changed.
+func (s *sharing) shared(p *corev1.Pod) *corev1.Pod {
+	was := s.before[p.UID]
+	if was != nil && was.ResourceVersion != "" && was.ResourceVersion == p.ResourceVersion {
+		p = was
+	} else {
+		trim(p)
+	}
+	owner := metav1.GetControllerOfNoCopy(p)
+	if owner == nil {
+		return p
+	}
+	if like := s.like[owner.UID]; like != nil && p != was {
+		share(&p.Labels, like.Labels)
+		share(&p.Annotations, like.Annotations)
+		share(&p.OwnerReferences, like.OwnerReferences)
+		share(&p.Spec.Volumes, like.Spec.Volumes)
+		share(&p.Spec.InitContainers, like.Spec.InitContainers)
+		share(&p.Spec.Containers, like.Spec.Containers)
+		share(&p.Spec.NodeSelector, like.Spec.NodeSelector)
+		share(&p.Spec.Affinity, like.Spec.Affinity)
+		share(&p.Spec.Tolerations, like.Spec.Tolerations)
+		share(&p.Spec.TopologySpreadConstraints, like.Spec.TopologySpreadConstraints)
+	}
+	s.like[owner.UID] = p
+	return p
+}
+
+// share has a value be another one that is equal.
+func share[T any](value *T, other T) {
+	if equality.Semantic.DeepEqual(*value, other) {
+		*value = other
+	}
+}
+
 func trim(p *corev1.Pod) {
 	p.ManagedFields = nil
+	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil
+	})
 	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {
 			c := &list[i]

@@ -3,12 +3,15 @@ package scheduling
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -67,5 +70,68 @@ func TestPodsListsAllPageByPageAndKeepsWhatIsLookedAt(t *testing.T) {
 		if pages := max(1, (n+atOnce-1)/atOnce); server.pages != pages {
 			t.Errorf("of %d pods it asked for %d pages, want %d", n, server.pages, pages)
 		}
+	}
+}
+
+// listed is a client of an API server with some pods, all in one page.
+type listed struct {
+	client.Client
+
+	pods []corev1.Pod
+}
+
+func (l *listed) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	pods, is := list.(*corev1.PodList)
+	if !is {
+		return fmt.Errorf("asked for %T", list)
+	}
+	for i := range l.pods {
+		pods.Items = append(pods.Items, *l.pods[i].DeepCopy())
+	}
+	return nil
+}
+
+// What pods share does not change what any of them is: those of a controller that are equal, one that was resized, one of another
+// controller, and one that changed since the list before.
+func TestPodsThatShareAreAsTheyWereListed(t *testing.T) {
+	t.Parallel()
+	server := &listed{}
+	for i, cpu := range []string{"1", "1", "2", "1", "1"} {
+		server.pods = append(server.pods, corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "shop", Name: strconv.Itoa(i), UID: types.UID(strconv.Itoa(i)), ResourceVersion: "1", Labels: map[string]string{"app": "cart"},
+				OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "cart", UID: types.UID(strconv.Itoa(i / 4)), Controller: new(true)}},
+			},
+			Spec: corev1.PodSpec{
+				Containers:  []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}},
+				Tolerations: []corev1.Toleration{{Key: "node", Operator: corev1.TolerationOpExists}},
+				Volumes:     []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+			},
+		})
+	}
+	first, err := Pods(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(server.pods, first); diff != "" {
+		t.Errorf("the first list (-want +got):\n%s", diff)
+	}
+	if &first[0].Spec.Tolerations[0] != &first[1].Spec.Tolerations[0] || &first[0].Spec.Containers[0] == &first[2].Spec.Containers[0] {
+		t.Error("equal parts are not shared, or others are")
+	}
+	server.pods = slices.Delete(server.pods, 1, 2)
+	server.pods[0].Labels["app"], server.pods[0].ResourceVersion = "shop", "2"
+	again, err := PodsAgain(t.Context(), server, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(server.pods, again); diff != "" {
+		t.Errorf("the second list (-want +got):\n%s", diff)
+	}
+	if &again[1].Spec.Containers[0] != &first[2].Spec.Containers[0] {
+		t.Error("a pod that has not changed is there twice")
+	}
+	if first[0].Labels["app"] != "cart" {
+		t.Errorf("the first list has become %v", first[0].Labels)
 	}
 }

@@ -66,6 +66,7 @@ type cluster struct {
 	moves    bool
 	progress *verb.Progress
 	warnings *verb.Stream
+	pods     []corev1.Pod // of the last look
 }
 
 func (a *asking) fromCluster() (source, error) {
@@ -115,10 +116,11 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods, err := scheduling.Pods(ctx, c.client)
+	pods, err := scheduling.PodsAgain(ctx, c.client, c.pods)
 	if err != nil {
 		return nil, err
 	}
+	c.pods = pods
 	seen := &seen{in: &observed.Input{Nodes: nodes, Pods: pods}}
 	if c.moves {
 		lister := &scheduling.Lister{Reader: c.client, Unlisted: c.warnings.Unlisted}
