@@ -460,6 +460,10 @@ compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared
 rebalance: $(TOOLS)/descheduler ## Compare Loadline's plan with the descheduler over a day that is made up; takes an hour or two (ARGS='--nodes 50 --seeds 1')
 	go run ./hack/rebalance --descheduler $(TOOLS)/descheduler $(ARGS)
 
+.PHONY: scale
+scale: ## Run the page on 1,000 nodes with 30,000 pods that KWOK plays, and show what that takes (ARGS='--nodes 50 --keep')
+	go run ./hack/scale $(ARGS)
+
 .PHONY: savings-map
 savings-map: ## Find out where Loadline saves how much, by simulation, for kubectl loadline status and docs/comparison.md (ARGS='--pods 1200')
 	go run ./hack/savingsmap $(ARGS)

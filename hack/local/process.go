@@ -174,6 +174,9 @@ func (p *Process) awaitReady(ctx context.Context) error {
 // Address returns where the process answers: SCHEME://HOST:PORT.
 func (p *Process) Address() string { return p.address }
 
+// ID returns the ID of the process.
+func (p *Process) ID() int { return p.command.Process.Pid }
+
 // Get returns what the process answers at a path, such as /metrics.
 func (p *Process) Get(ctx context.Context, path string) (body string, err error) {
 	return get(ctx, p.address+path)

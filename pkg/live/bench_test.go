@@ -11,12 +11,12 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"loadline.dev/loadline/hack/madeup"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/feasibility"
-	"loadline.dev/loadline/test/madeup"
 )
 
 // scene is a look that is always the same.

@@ -11,12 +11,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"k8s.io/utils/clock"
 
+	"loadline.dev/loadline/hack/madeup"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/feasibility"
 	"loadline.dev/loadline/pkg/live"
-	"loadline.dev/loadline/test/madeup"
 )
 
 // large is a cluster of 1,000 nodes with 30,000 pods.

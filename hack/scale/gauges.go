@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"loadline.dev/loadline/pkg/evaluate/observed"
+	"loadline.dev/loadline/pkg/gauge/server"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// gauges answer for the gauges of all nodes, each at a port of its own of an address of this machine.
+type gauges struct {
+	address string
+	ports   []int32 // by the index of the node
+	servers []*http.Server
+}
+
+// newGauges returns gauges that answer what was seen of each node, as if it were seen just now.
+func newGauges(ctx context.Context, sights []observed.Sight) (*gauges, error) {
+	address, err := ownAddress()
+	if err != nil {
+		return nil, err
+	}
+	g := &gauges{address: address}
+	certificate := server.SelfSigned("gauge", clock.RealClock{})
+	for i := range sights {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address, "0"))
+		if err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+		s := &http.Server{Handler: answering(&sights[i]), ReadHeaderTimeout: time.Minute, TLSConfig: &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12}}
+		g.servers = append(g.servers, s)
+		at, err := netip.ParseAddrPort(listener.Addr().String())
+		if err != nil {
+			return nil, errors.Join(err, g.close())
+		}
+		g.ports = append(g.ports, int32(at.Port()))
+		go func() { _ = s.ServeTLS(listener, "", "") }() // until it is closed
+	}
+	return g, nil
+}
+
+func (g *gauges) close() error {
+	var errs []error
+	for _, s := range g.servers {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// answering returns what answers as the gauge of a node: the intervals that were made up, the last of them ending at the last full length of
+// an interval.
+func answering(s *observed.Sight) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		now, last := time.Now(), &s.Intervals[len(s.Intervals)-1]
+		length := last.End.Sub(last.Start)
+		later := now.Sub(last.End).Truncate(length)
+		r := usage.Report{AgeSeconds: now.Sub(last.End.Add(later)).Seconds()}
+		for _, v := range s.Intervals {
+			v.Start, v.End = v.Start.Add(later), v.End.Add(later)
+			r.Intervals = append(r.Intervals, v)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(&r) // the client may be gone
+	}
+}
+
+// ownAddress returns an address of this machine that the API server forwards to: it refuses those of the loopback.
+func ownAddress() (string, error) {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", err
+	}
+	for _, a := range addresses {
+		if ip, is := a.(*net.IPNet); is && ip.IP.To4() != nil && ip.IP.IsGlobalUnicast() {
+			return ip.IP.String(), nil
+		}
+	}
+	return "", fmt.Errorf("this machine has no address besides those of the loopback, which the API server does not forward to: %v", addresses)
+}
