@@ -98,7 +98,7 @@ func podOf(r *observed.Pod, explained bool) (*Pod, error) {
 	v.Request, v.Limit = cgroup.CPU(r.Object)
 	if r.Seconds > 0 {
 		v.CPUs, v.Waiting, v.Throttled = r.Times.Run/r.Seconds, r.Times.Wait/r.Seconds, r.Times.Throttled/r.Seconds
-		if !r.Node.BlockedUnknown {
+		if !r.BlockedUnknown {
 			v.Blocked = new(r.Times.Blocked / r.Seconds)
 		}
 	}

@@ -70,4 +70,9 @@ func TestBlockedTimeIsAbsentWhereItIsNotAccounted(t *testing.T) {
 	if a := of(t, in); a.Pods[0].Blocked != nil || !a.Nodes[0].BlockedUnknown {
 		t.Errorf("where it is not accounted: %+v, %+v", a.Pods, a.Nodes)
 	}
+	s.Intervals[5].BlockedUnknown = false
+	s.Intervals[5].Pods[0].BlockedBy = usage.ByNothing
+	if a := of(t, in); a.Pods[0].Blocked != nil || a.Nodes[0].BlockedUnknown {
+		t.Errorf("where it is accounted of other pods: %+v, %+v", a.Pods, a.Nodes)
+	}
 }

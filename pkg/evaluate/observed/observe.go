@@ -23,6 +23,8 @@ type Observation struct {
 	Times    usage.Times
 	stolen   float64
 	Pressure *float64
+	// BlockedUnknown reports whether it is not known for how long the pod was blocked.
+	BlockedUnknown bool
 	// held are the containers that limits held back, by their IDs.
 	held map[string]held
 	// Since is for how long the dilation has been above a half of what makes a finding, and all reports whether that is as long as
@@ -128,6 +130,7 @@ func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	o.Times.Wait += p.Wait
 	o.Times.Throttled += p.Throttled
 	o.Times.Blocked += p.Blocked
+	o.BlockedUnknown = o.BlockedUnknown || v.BlockedUnknown || p.BlockedBy == usage.ByNothing
 	o.stolen += p.Run * stolen
 	for i := range p.Containers {
 		o.hold(&p.Containers[i], p.Seconds)

@@ -40,7 +40,8 @@
 // device of a stack: at dm-0, and again at the disk beneath. Reads and direct writes are the pod's. A buffered write comes later
 // from the kernel's flusher: version 2 counts it to the pod on file systems that account it, as ext4, btrfs and xfs do, if the controller
 // memory is on as well, and version 1 to the root group. In a hybrid layout, with version 2 mounted at unified without
-// controllers, the operations are those of blkio and the pressure that of unified. A layout of version 1 alone has no pressure.
+// controllers, the operations are those of blkio and the pressure that of unified. A layout of version 1 alone has no pressure. On
+// Linux 6.18 the files of blkio stayed 0 until a limit was set, whatever pods did: there 0 operations do not mean that there were none.
 //
 // The pressure of block I/O is also that of what waits for its own limit (io.max, blkio.throttle), for swap, and for files that were
 // dropped for lack of memory; the last two are in the pressure of memory as well. Limits are read of pods that did something, and

@@ -34,7 +34,7 @@ type Interval struct {
 	// LeftOut is how many further pods had one: a gauge reports a bounded number.
 	LeftOut int `json:"leftOut,omitempty"`
 	// Disks are the block devices with an operation that ended in the interval, in the order of their names, and DisksLeftOut how many
-	// further ones had one: the busiest are reported. Both are absent from gauges before version 0.5.
+	// further ones had one: the busiest are reported. Both are absent from gauges before version 0.4.
 	Disks        []Disk `json:"disks,omitempty"`
 	DisksLeftOut int    `json:"disksLeftOut,omitempty"`
 }
@@ -76,7 +76,7 @@ type Pod struct {
 	DiskPressure          *DiskPressure `json:"diskPressure,omitempty"`
 	MemoryPressureSeconds *float64      `json:"memoryPressureSeconds,omitempty"`
 	// BlockedBy says what Blocked and DiskLoading are by: [ByTasks], [ByPressure], or [ByNothing], and then both are 0. Where the
-	// interval has BlockedUnknown, it is ByNothing of gauges from version 0.5 on, and absent before.
+	// interval has BlockedUnknown, it is ByNothing of gauges from version 0.4 on, and absent before.
 	BlockedBy string `json:"blockedBy,omitempty"`
 	// Disks are those of the interval at which the pod did something, in the order of their names: the busiest of them, if many.
 	Disks []PodDisk `json:"disks,omitempty"`
