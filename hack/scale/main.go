@@ -1,6 +1,5 @@
 // Command scale runs Loadline on a large cluster that is made up, and shows what that takes: a real API server, nodes and pods that
 // KWOK plays, and gauges that answer as those of such nodes would, over TLS and by way of the API server's proxy.
-// docs/evidence/scale.md has what it found.
 package main
 
 import (
@@ -29,12 +28,16 @@ type options struct {
 
 func main() {
 	ctrl.SetLogger(logr.Discard()) // what matters is printed below
+	if err := execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+func execute() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := newCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		os.Exit(1) //nolint:gocritic // the context has ended
-	}
+	return newCommand().ExecuteContext(ctx)
 }
 
 func newCommand() *cobra.Command {

@@ -39,14 +39,15 @@ func PodsAgain(ctx context.Context, from client.Reader, before []corev1.Pod, opt
 	}
 }
 
-// sharing has pods share what they have in common: of a large cluster that takes less than half of the memory.
+// sharing has pods share what they have in common: of a large cluster that takes a third less memory, and a further list next to none
+// besides.
 type sharing struct {
 	before map[types.UID]*corev1.Pod // by their own UIDs
-	like   map[types.UID]*corev1.Pod // the last one of each controller
+	like   map[types.UID]corev1.Pod  // the last one of each controller
 }
 
 func newSharing(before []corev1.Pod) *sharing {
-	s := &sharing{before: make(map[types.UID]*corev1.Pod, len(before)), like: map[types.UID]*corev1.Pod{}}
+	s := &sharing{before: make(map[types.UID]*corev1.Pod, len(before)), like: map[types.UID]corev1.Pod{}}
 	for i := range before {
 		s.before[before[i].UID] = &before[i]
 	}
@@ -65,7 +66,7 @@ func (s *sharing) shared(p *corev1.Pod) *corev1.Pod {
 	if owner == nil {
 		return p
 	}
-	if like := s.like[owner.UID]; like != nil && p != was {
+	if like, is := s.like[owner.UID]; is && p != was {
 		share(&p.Labels, like.Labels)
 		share(&p.Annotations, like.Annotations)
 		share(&p.OwnerReferences, like.OwnerReferences)
@@ -77,7 +78,7 @@ func (s *sharing) shared(p *corev1.Pod) *corev1.Pod {
 		share(&p.Spec.Tolerations, like.Spec.Tolerations)
 		share(&p.Spec.TopologySpreadConstraints, like.Spec.TopologySpreadConstraints)
 	}
-	s.like[owner.UID] = p
+	s.like[owner.UID] = *p
 	return p
 }
 

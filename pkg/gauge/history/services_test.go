@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// reads is a disk that only read, some operations of 4 KiB of so many seconds each, with some in flight while it was busy.
+// reads returns a disk that only read: some operations of 4 KiB, how long each took in seconds, and how many were in flight while it was busy.
 func reads(operations int64, each, inFlight float64) usage.Disk {
 	seconds := float64(operations) * each
 	return usage.Disk{

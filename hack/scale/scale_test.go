@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"loadline.dev/loadline/hack/madeup"
+	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+func made(t *testing.T) *cluster {
+	t.Helper()
+	in, err := madeup.Cluster(2, 3, time.Now().Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &cluster{in: in, gauges: &gauges{ports: []int32{1024, 1025}}}
+}
+
+// The gauge of a node answers what was made up as if it were now, with the UIDs that the API server gave the pods.
+func TestAGaugeAnswersAsOfNow(t *testing.T) {
+	t.Parallel()
+	c := made(t)
+	for i := range c.in.Pods {
+		c.identify(i, fmt.Sprintf("given-%d", i))
+	}
+	w := httptest.NewRecorder()
+	answering(&c.in.Sights[1])(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path, http.NoBody))
+	r, err := usage.NewDecoder(w.Body, usage.Limits{Bytes: usage.MaxBytes, Intervals: usage.MaxIntervals, Objects: usage.MaxObjects, Known: true}).Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := r.Intervals[len(r.Intervals)-1]
+	if age := time.Since(last.End).Seconds(); age < 0 || age > 2*last.Seconds || r.AgeSeconds < 0 || r.AgeSeconds > last.Seconds {
+		t.Errorf("the last interval ended %v s ago, %v by the answer", age, r.AgeSeconds)
+	}
+	for _, v := range r.Intervals {
+		for k, p := range v.Pods {
+			if want := fmt.Sprintf("given-%d", 3+k); p.UID != want {
+				t.Errorf("pod %d is %s, want %s", k, p.UID, want)
+			}
+		}
+	}
+}
+
+func TestThePodsOfGaugesAreTakenForGauges(t *testing.T) {
+	t.Parallel()
+	pod := made(t).gauge(1)
+	if !installation.IsGauge(pod) || installation.UsagePort(pod) != "1025" {
+		t.Errorf("a gauge %t, at port %s", installation.IsGauge(pod), installation.UsagePort(pod))
+	}
+	if _, err := installation.GaugeReader(pod); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOptionsOutOfRangeAreRefused(t *testing.T) {
+	t.Parallel()
+	good := options{nodes: 1, pods: 1, looks: 1}
+	for want, spoil := range map[string]func(*options){
+		"--nodes: 0 is not from 1 to 16384":     func(o *options) { o.nodes = 0 },
+		"--nodes: 16385 is not from 1 to 16384": func(o *options) { o.nodes = 16385 },
+		"--pods: -1 is not from 1 to 16384":     func(o *options) { o.pods = -1 },
+		"--looks: 0 is not from 1 to 16384":     func(o *options) { o.looks = 0 },
+	} {
+		o := good
+		spoil(&o)
+		if err := o.validate(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if err := good.validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheMemoryOfAProcessIsKnown(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
+	}
+	if resident, peak, err := memory(os.Getpid()); err != nil || resident <= 0 || peak < resident {
+		t.Errorf("%d KiB, %d at most: %v", resident, peak, err)
+	}
+}
