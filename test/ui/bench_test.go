@@ -66,7 +66,7 @@ func BenchmarkThousandNodes(b *testing.B) {
 	if err := chromedp.Run(tabCtx,
 		chromedp.EmulateViewport(1280, 900), chromedp.Navigate(own.Address(host, "")), chromedp.WaitVisible(".tiles", chromedp.ByQuery),
 		chromedp.Evaluate(`performance.getEntriesByType("navigation")[0].duration`, &first), chromedp.Evaluate(watch, nil),
-		chromedp.Poll(settled, nil, chromedp.WithPollingTimeout(patience)), // the plan came meanwhile
+		until(settled), // the plan came meanwhile
 	); err != nil {
 		b.Fatal(err)
 	}

@@ -106,6 +106,7 @@ func (b *browser) open(t *testing.T, s screen, address string) *tab {
 	}
 	opened.run(
 		network.Enable(), log.Enable(), runtime.Enable(),
+		emulation.SetFocusEmulationEnabled(true), // of all tabs, also those behind another
 		chromedp.EmulateViewport(s.width, s.height),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
 		chromedp.Navigate(address),
@@ -161,6 +162,11 @@ func (p *tab) check() {
 	for _, problem := range p.seen() {
 		p.t.Error(problem)
 	}
+}
+
+// until waits for a condition of the page. It asks from time to time, not at each frame: a browser draws none of a tab behind another.
+func until(condition string) chromedp.Action {
+	return chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience))
 }
 
 // violation is a rule of accessibility that a page breaks.

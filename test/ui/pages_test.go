@@ -83,7 +83,7 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 	t.Parallel()
 	address, _ := clitest.Serve(t, example()...)
 	p := chrome.open(t, screens[0], address)
-	p.run(chromedp.Poll(settled, nil))
+	p.run(until(settled))
 	var all int
 	const reachable = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")].filter(e => e.checkVisibility()).length`
 	p.run(chromedp.Evaluate(reachable, &all))
@@ -122,7 +122,7 @@ func TestASliderAnswersAtOnce(t *testing.T) {
 	p.run(
 		chromedp.Navigate(at(t, address, pages["pod"])), chromedp.WaitVisible(`input[name=request]`, chromedp.ByQuery),
 		chromedp.Evaluate(`const slider = document.querySelector("input[name=request]"); slider.focus(); slider.value = 600; slider.dispatchEvent(new Event("input", {bubbles: true}))`, nil),
-		chromedp.Poll(`location.search.includes("request=600") && document.querySelector("main").textContent.includes("With a request of 600m")`, nil),
+		until(`location.search.includes("request=600") && document.querySelector("main").textContent.includes("With a request of 600m")`),
 	)
 	var focus string
 	p.run(chromedp.Evaluate(`document.activeElement.name`, &focus))
@@ -139,10 +139,10 @@ func TestNowIsNotInTheAddress(t *testing.T) {
 	p := chrome.open(t, screens[0], address)
 	const change = `((name, value) => { const e = document.querySelector("input[name=" + name + "]"); e.value = value; e.dispatchEvent(new Event("input", {bubbles: true})) })`
 	p.run(
-		chromedp.Poll(settled, nil), chromedp.Evaluate(change+`("q", "cart")`, nil),
-		chromedp.Poll(`location.search === "?q=cart" && document.title.startsWith("1 of 1")`, nil),
+		until(settled), chromedp.Evaluate(change+`("q", "cart")`, nil),
+		until(`location.search === "?q=cart" && document.title.startsWith("1 of 1")`),
 		chromedp.Evaluate(change+`("at", document.querySelector("input[name=at]").min)`, nil),
-		chromedp.Poll(`location.search.includes("at=") && document.body.dataset.events === ""`, nil),
+		until(`location.search.includes("at=") && document.body.dataset.events === ""`),
 	)
 	p.check()
 }
@@ -156,7 +156,7 @@ func TestAManifestIsSimulated(t *testing.T) {
 	p.run(
 		chromedp.Navigate(at(t, address, "before")), chromedp.WaitVisible("textarea", chromedp.ByQuery),
 		chromedp.SetValue("textarea", manifest, chromedp.ByQuery), chromedp.Click("main button[type=submit]", chromedp.ByQuery),
-		chromedp.Poll(`document.querySelector("main").textContent.includes("shop/new would go to node-")`, nil),
+		until(`document.querySelector("main").textContent.includes("shop/new would go to node-")`),
 	)
 	p.accessible()
 	p.picture("before-answer")
@@ -168,10 +168,10 @@ func TestALostConnectionIsShown(t *testing.T) {
 	t.Parallel()
 	address, end := clitest.Serve(t, example()...)
 	p := chrome.open(t, screens[0], address)
-	p.run(chromedp.Poll(`document.getElementById("age").textContent.includes("s ago")`, nil))
+	p.run(until(`document.getElementById("age").textContent.includes("s ago")`))
 	p.check()
 	end()
-	p.run(chromedp.Poll(`document.getElementById("connection").textContent.startsWith("Connection lost at") && document.body.classList.contains("lost")`, nil))
+	p.run(until(`document.getElementById("connection").textContent.startsWith("Connection lost at") && document.body.classList.contains("lost")`))
 	p.accessible()
 	p.picture("lost")
 }
