@@ -133,6 +133,7 @@ func (l *ledger) add(e *event) {
 		l.limit(p, &e.One, e.At)
 		l.limit(p, &e.Next, e.At)
 		l.leave(e.Next.Thread, e.At)
+		l.leave(e.One.Thread, e.At) // it ran: the kernel leaves out an event that happens within another one, and so the switch to it
 		if e.One.Thread != 0 && (e.Preempted != 0 || e.State == 0) {
 			l.enter(&e.One, p, e.At)
 		}

@@ -62,6 +62,11 @@ func TestWhateverRunsKeepsThoseThatWaitWaiting(t *testing.T) {
 			until:  30,
 			want:   Account{Run: groups{a: 10, b: 10}, Waited: pairs{}},
 		},
+		"one that sleeps does not, though the switch to it was left out": {
+			events: []event{switches(10, 0, thread(a), true, thread(b)), switches(20, 0, thread(a), false, thread(idle))},
+			until:  30,
+			want:   Account{Run: groups{b: 10}, Waited: pairs{{a, b}: 10}},
+		},
 		"one that is woken on an idle processor waits for nothing that runs": {
 			events: []event{switches(10, 0, thread(a), false, thread(idle)), wakes(20, 0, b), switches(22, 0, thread(idle), true, thread(b))},
 			until:  30,
