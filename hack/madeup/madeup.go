@@ -47,7 +47,7 @@ func Cluster(nodes, perNode int, until time.Time) (*observed.Input, error) {
 			}
 			d.Pressure = d.Loading
 			demands = append(demands, d)
-			in.Pods = append(in.Pods, pod(n*perNode+k, name, 100*int64(1+rng.IntN(4))))
+			in.Pods = append(in.Pods, pod(n*perNode+k, name))
 		}
 		for k := range demands {
 			model.Pods = append(model.Pods, node.Pod{Pod: &in.Pods[first+k], Vector: loading.Vector{demands[k]}})
@@ -62,9 +62,10 @@ func Cluster(nodes, perNode int, until time.Time) (*observed.Input, error) {
 }
 
 // pod returns a pod of a Deployment.
-func pod(i int, node string, milliCPU int64) corev1.Pod {
-	const namespaces = 50
+func pod(i int, node string) corev1.Pod {
+	const namespaces, requests = 50, 4
 	workload := fmt.Sprintf("app-%d", i/replicas)
+	request := resource.NewMilliQuantity(100*int64(1+i/replicas%requests), resource.DecimalSI)
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: fmt.Sprintf("team-%d", i/replicas%namespaces), Name: fmt.Sprintf("%s-5d4f-%05d", workload, i), UID: types.UID(fmt.Sprintf("uid-%d", i)),
@@ -72,7 +73,7 @@ func pod(i int, node string, milliCPU int64) corev1.Pod {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: workload + "-5d4f", Controller: new(true)}},
 		},
 		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(milliCPU, resource.DecimalSI)},
+			Requests: corev1.ResourceList{corev1.ResourceCPU: *request},
 		}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}

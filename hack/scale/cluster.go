@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -173,7 +174,7 @@ func (c *cluster) gauge(node int) *corev1.Pod {
 func dressed(of *corev1.Pod) *corev1.Pod {
 	pod := of.DeepCopy()
 	pod.UID, pod.Status = "", corev1.PodStatus{}
-	pod.OwnerReferences[0].UID = "replicas"
+	pod.OwnerReferences[0].UID = types.UID(pod.OwnerReferences[0].Name)
 	pod.Labels["app.kubernetes.io/name"], pod.Labels["pod-template-hash"] = pod.Labels["app"], "5d4f"
 	pod.Annotations = map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": "9090"}
 	pod.Spec.Tolerations = []corev1.Toleration{

@@ -90,6 +90,7 @@ func (a *answers) publish(m *moment, problem string) {
 func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History) error {
 	c := observed.Observe(l.In, above)
 	h.Add(l.In, c, l.Taken)
+	l = l.kept()
 	where := l.places()
 	latest, _, _ := a.now()
 	if latest == nil {

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -74,7 +75,26 @@ func (l *Look) span() (first, last time.Time) {
 	if longest := last.Add(-longestSpan); first.Before(longest) {
 		first = longest
 	}
+	if first.After(last) {
+		first = last
+	}
 	return first.Truncate(step), last.Truncate(step)
+}
+
+// kept returns the look with what pages show of it: without all but the last intervals where no moment of the past can be chosen. Of a large
+// cluster they take as much memory as its pods.
+func (l *Look) kept() *Look {
+	if first, last := l.span(); first.Before(last) {
+		return l
+	}
+	less, in := *l, *l.In
+	less.In, in.Sights = &in, slices.Clone(in.Sights)
+	for i := range in.Sights {
+		if v := in.Sights[i].Intervals; len(v) > 0 {
+			in.Sights[i].Intervals = slices.Clone(v[len(v)-1:])
+		}
+	}
+	return &less
 }
 
 // at returns what was seen until a moment.

@@ -251,6 +251,36 @@ func TestASliderGoesBackInTime(t *testing.T) {
 	}
 }
 
+// Where there is no past to choose, the look keeps the last intervals only, and pages show what they did.
+func TestOfALookWithoutAPastTheLastIntervalsAreKept(t *testing.T) {
+	t.Parallel()
+	l := example(t, asItIs)
+	if l.kept() != l {
+		t.Error("of a look with a past something was dropped")
+	}
+	const window = 6
+	for i := range l.In.Sights {
+		v := l.In.Sights[i].Intervals
+		l.In.Sights[i].Intervals = v[len(v)-window:]
+	}
+	less := l.kept()
+	for i := range less.In.Sights {
+		was, is := l.In.Sights[i].Intervals, less.In.Sights[i].Intervals
+		if len(was) != window || len(is) != 1 || !is[0].End.Equal(was[window-1].End) {
+			t.Errorf("%s: %d intervals of %d", less.In.Sights[i].Node, len(is), len(was))
+		}
+	}
+	_, h := serving(t, l, admitted{})
+	page := get(t, h, "/").Body.String()
+	if strings.Contains(page, `name="at"`) {
+		t.Error("there is a slider")
+	}
+	_, last := l.span()
+	if then := firstHeading(get(t, h, "/?at="+seconds(last)).Body.String()); then != firstHeading(page) || strings.HasPrefix(then, "None of ") {
+		t.Errorf("now: %s; at last: %s", firstHeading(page), then)
+	}
+}
+
 func seconds(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 
 func TestAManifestIsJudgedBeforeItIsApplied(t *testing.T) {

@@ -30,6 +30,7 @@ func PodsAgain(ctx context.Context, from client.Reader, before []corev1.Pod, opt
 		if err := from.List(ctx, &page, append(options, client.Limit(atOnce), client.Continue(next))...); err != nil {
 			return nil, fmt.Errorf("listing pods: %w", err)
 		}
+		all = slices.Grow(all, len(page.Items)+remaining(&page)) // no more than it takes
 		for i := range page.Items {
 			all = append(all, *known.shared(&page.Items[i]))
 		}
@@ -37,6 +38,15 @@ func PodsAgain(ctx context.Context, from client.Reader, before []corev1.Pod, opt
 			return all, nil
 		}
 	}
+}
+
+// remaining returns how many objects follow a page, at most as many as there may be in a cluster: 0 where the API server does not say so.
+func remaining(page metav1.ListInterface) int {
+	const most = 1 << 18
+	if n := page.GetRemainingItemCount(); n != nil {
+		return int(min(max(0, *n), most))
+	}
+	return 0
 }
 
 // sharing has pods share what they have in common: of a large cluster that takes a third less memory, and a further list next to none
@@ -94,6 +104,11 @@ func trim(p *corev1.Pod) {
 	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil
 	})
+	for _, list := range [][]corev1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses} {
+		for i := range list {
+			list[i].Image, list[i].ImageID, list[i].VolumeMounts = "", "", nil
+		}
+	}
 	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {
 			c := &list[i]

@@ -43,7 +43,7 @@ func (p *paged) List(_ context.Context, list client.ObjectList, options ...clien
 	to := min(from+int(o.Limit), len(p.pods))
 	pods.Items = p.pods[from:to]
 	if to < len(p.pods) {
-		pods.Continue = strconv.Itoa(to)
+		pods.Continue, pods.RemainingItemCount = strconv.Itoa(to), new(int64(len(p.pods)-to))
 	}
 	return nil
 }
@@ -54,10 +54,12 @@ func TestPodsListsAllPageByPageAndKeepsWhatIsLookedAt(t *testing.T) {
 		server, want := &paged{}, []corev1.Pod(nil)
 		for i := range n {
 			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: strconv.Itoa(i)}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/cart"}}}}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main"}}
 			want = append(want, *pod.DeepCopy())
 			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
 			pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PASSWORD", Value: "secret"}}
 			pod.Spec.Containers[0].Args = []string{"--password=secret"}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "example.test/cart", ImageID: "sha256:0"}}
 			server.pods = append(server.pods, pod)
 		}
 		got, err := Pods(t.Context(), server, client.InNamespace("shop"))
@@ -66,6 +68,9 @@ func TestPodsListsAllPageByPageAndKeepsWhatIsLookedAt(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("of %d pods (-want +got):\n%s", n, diff)
+		}
+		if spare := cap(got) - n; spare > 8 { // the size that is allocated is rounded
+			t.Errorf("of %d pods there is room for %d", n, cap(got))
 		}
 		if pages := max(1, (n+atOnce-1)/atOnce); server.pages != pages {
 			t.Errorf("of %d pods it asked for %d pages, want %d", n, server.pages, pages)

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"flag"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -31,9 +32,12 @@ func (l *large) Look(context.Context) (*live.Look, error) {
 	return &live.Look{Taken: time.Now(), In: l.in, Options: l.options, Judge: func(*explanation.Input) error { return nil }}, nil
 }
 
-// BenchmarkThousandNodes is the page of 1,000 nodes with 30,000 pods in a browser: the time until the first page shows, that from a change of
-// the filter to the page that it asks for, and the longest task of the browser, in milliseconds.
-func BenchmarkThousandNodes(b *testing.B) {
+// running is the address of a page that is served already, as hack/scale --keep has it.
+var running = flag.String("page", "", "address of a page of a large cluster that is to be measured in place of one that is made up")
+
+// serve serves the page of a large cluster that is made up, and returns its address.
+func serve(b *testing.B) string {
+	b.Helper()
 	source := &large{options: plan.Options{Max: 20}}
 	var err error
 	if source.in, err = madeup.Cluster(1000, 30, time.Now()); err != nil {
@@ -54,8 +58,17 @@ func BenchmarkThousandNodes(b *testing.B) {
 	ctx, stop := context.WithCancel(b.Context())
 	go func() { _ = s.Run(ctx) }()
 	go func() { _ = served.Serve(listener) }()
-	defer func() { stop(); _ = served.Close() }()
+	b.Cleanup(func() { stop(); _ = served.Close() })
+	return own.Address(host, "")
+}
 
+// BenchmarkThousandNodes is the page of 1,000 nodes with 30,000 pods in a browser: the time until the first page shows, that from a change of
+// the filter to the page that it asks for, and the longest task of the browser, in milliseconds.
+func BenchmarkThousandNodes(b *testing.B) {
+	address := *running
+	if address == "" {
+		address = serve(b)
+	}
 	tabCtx, closeTab := chromedp.NewContext(chrome.ctx)
 	defer closeTab()
 	const watch = `window.longest = 0; new PerformanceObserver(l => { for (const e of l.getEntries()) window.longest = Math.max(window.longest, e.duration) }).observe({type: "longtask", buffered: true})`
@@ -64,7 +77,7 @@ func BenchmarkThousandNodes(b *testing.B) {
 		window.before = document.title; q.value = q.value === "app-12" ? "app-1" : "app-12"; q.dispatchEvent(new Event("input", {bubbles: true})) })`
 	var first, longest float64
 	if err := chromedp.Run(tabCtx,
-		chromedp.EmulateViewport(1280, 900), chromedp.Navigate(own.Address(host, "")), chromedp.WaitVisible(".tiles", chromedp.ByQuery),
+		chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address), chromedp.WaitVisible(".tiles", chromedp.ByQuery),
 		chromedp.Evaluate(`performance.getEntriesByType("navigation")[0].duration`, &first), chromedp.Evaluate(watch, nil),
 		until(settled), // the plan came meanwhile
 	); err != nil {
