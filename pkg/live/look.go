@@ -57,26 +57,27 @@ const step = 10 * time.Second
 // longestSpan is how far back moments can be chosen: no gauge keeps more, and one that says otherwise would stretch the choice of all.
 const longestSpan = 24 * time.Hour
 
-// span returns the moments that a look has observations of: from the first one with a whole window of them to the last. There is none to
-// choose where first is not before last.
+// span returns the moments that a look has observations of: from the first one with a whole window of them by any node to the last. There is
+// none to choose where first is not before last, as where no gauge was asked for more than a window.
 func (l *Look) span() (first, last time.Time) {
 	for i := range l.In.Sights {
 		v := l.In.Sights[i].Intervals
 		if len(v) == 0 || !possible(&v[0], l.Taken) || !possible(&v[len(v)-1], l.Taken) {
 			continue
 		}
-		if begin := v[0].Start.Add(observed.Window); first.IsZero() || begin.Before(first) {
-			first = begin
-		}
-		if end := v[len(v)-1].End; end.After(last) {
+		begin, end := v[0].Start.Add(observed.Window), v[len(v)-1].End
+		if end.After(last) {
 			last = end
 		}
+		if !begin.Add(step).After(end) && (first.IsZero() || begin.Before(first)) {
+			first = begin
+		}
+	}
+	if first.IsZero() {
+		first = last
 	}
 	if longest := last.Add(-longestSpan); first.Before(longest) {
 		first = longest
-	}
-	if first.After(last) {
-		first = last
 	}
 	return first.Truncate(step), last.Truncate(step)
 }

@@ -261,7 +261,8 @@ func TestOfALookWithoutAPastTheLastIntervalsAreKept(t *testing.T) {
 	const window = 6
 	for i := range l.In.Sights {
 		v := l.In.Sights[i].Intervals
-		l.In.Sights[i].Intervals = v[len(v)-window:]
+		end := len(v) - i%2 // not all gauges end an interval at the same time
+		l.In.Sights[i].Intervals = v[end-window : end]
 	}
 	less := l.kept()
 	for i := range less.In.Sights {

@@ -201,7 +201,7 @@ func (p *pageSource) Look(ctx context.Context) (*live.Look, error) {
 // boundMemory has garbage collected before the program takes more than what the pages of a cluster of some pods need, unless the user says
 // how much it may take.
 func boundMemory(pods int) {
-	const perPod, least = 14 << 10, 256 << 20
+	const perPod, least = 12 << 10, 256 << 20
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(max(least, int64(pods)*perPod))
 	}
