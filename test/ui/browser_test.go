@@ -71,10 +71,10 @@ type screen struct {
 }
 
 var screens = []screen{
-	{"light", 1280, 900, false},
-	{"dark", 1280, 900, true},
-	{"phone", 390, 844, false},
-	{"phone-dark", 390, 844, true},
+	{name: "light", width: 1280, height: 900},
+	{name: "dark", width: 1280, height: 900, dark: true},
+	{name: "phone", width: 390, height: 844},
+	{name: "phone-dark", width: 390, height: 844, dark: true},
 }
 
 // tab is a tab of the browser, with what went wrong in it.
