@@ -81,13 +81,14 @@ func drawActivity(c draw.Canvas, moments []Activity, top, minutes float64) {
 		c.StrokeLine2(line, area.Min.X, y, area.Max.X, y)
 		chart.Write(c, chart.AlignRight(label), area.Min.X-6, y, strconv.FormatFloat(tick, 'g', 3, 64))
 	}
+	const seam = 0.4 // that neighbours overlap, so that the ground does not show between them
 	each := width / vg.Length(len(moments))
 	for i := range moments {
 		y := area.Min.Y
 		for _, part := range activities {
 			h := height * vg.Length(part.of(&moments[i])/top)
 			if h > 0 {
-				chart.Fill(c, chart.Hue(part.hue), area.Min.X+each*vg.Length(i), y, area.Min.X+each*vg.Length(i+1), y+h)
+				chart.Fill(c, chart.Hue(part.hue), area.Min.X+each*vg.Length(i), y, min(area.Min.X+each*vg.Length(i+1)+seam, area.Max.X), y+h)
 			}
 			y += h
 		}

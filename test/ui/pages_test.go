@@ -76,7 +76,7 @@ func TestEveryPageIsAccessibleOnEveryScreen(t *testing.T) {
 var undrawn = []string{"before", "refused"}
 
 // Behind each drawing is a table of its numbers, closed at first.
-func TestBehindEveryDrawingIsATable(t *testing.T) {
+func TestBehindEveryDrawingIsATable(t *testing.T) { //nolint:tparallel // a browser has six connections to a server, and each page keeps one
 	t.Parallel()
 	const drawings = `[...document.querySelectorAll("svg, [role=img], .tiles.many")].map(e => {
 		const behind = e.closest("section > *").nextElementSibling;
@@ -86,7 +86,7 @@ func TestBehindEveryDrawingIsATable(t *testing.T) {
 		return lacks.length ? e.outerHTML.slice(0, 200) + " lacks " + lacks : "";
 	})`
 	for name, address := range everyPage(t) {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // a browser has six connections to a server, and each page keeps one
+		t.Run(name, func(t *testing.T) {
 			var found []string
 			chrome.open(t, screens[0], address).run(chromedp.Evaluate(drawings, &found))
 			if len(found) == 0 != slices.Contains(undrawn, name) {
@@ -97,6 +97,30 @@ func TestBehindEveryDrawingIsATable(t *testing.T) {
 					t.Error(problem)
 				}
 			}
+		})
+	}
+}
+
+// On paper a page is black on white whatever the screen, is no wider than it, and has no controls.
+func TestEveryPagePrints(t *testing.T) { //nolint:tparallel // a browser has six connections to a server, and each page keeps one
+	t.Parallel()
+	const printed = `(() => {
+		const problems = [], wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+		if (wide > 0) problems.push("the page is wider than the paper by " + wide + " pixels");
+		for (const e of document.querySelectorAll("nav, form, fieldset, button, input, select, textarea, header.site, details.behind:not([open])")) if (e.checkVisibility()) problems.push("a control: " + e.outerHTML.slice(0, 120));
+		for (const e of document.querySelectorAll("main *")) if (!e.closest("svg") && e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && !["visible", "clip"].includes(getComputedStyle(e).overflowX) && !e.matches(".part, .many *")) problems.push("cut: " + e.outerHTML.slice(0, 120));
+		for (const e of document.querySelectorAll("body, .card, .tile:not(.many *)")) if (!["rgb(255, 255, 255)", "rgb(246, 248, 250)"].includes(getComputedStyle(e).backgroundColor)) problems.push("dark: " + e.outerHTML.slice(0, 120));
+		return problems;
+	})()`
+	for name, address := range everyPage(t) {
+		t.Run(name, func(t *testing.T) {
+			p := chrome.open(t, paper, address)
+			var problems []string
+			p.run(chromedp.Evaluate(printed, &problems))
+			for _, problem := range problems {
+				t.Error(problem)
+			}
+			p.picture(name + "-" + paper.name)
 		})
 	}
 }
