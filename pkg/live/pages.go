@@ -43,7 +43,7 @@ func (s *Server) situation(m *moment, a *findings.Answer, q *query) *report.Situ
 		NodeLink: func(name string) string { return to("node", url.Values{nameParameter: {name}}) },
 	}
 	if q.at.IsZero() {
-		situation.Past, situation.PastIs = s.history.Dilations, "the last hour"
+		situation.Past, situation.PastIs, situation.PastEvery = s.history.Dilations, "the last hour", bucket
 	}
 	return situation
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -42,8 +43,26 @@ func ActivityChart(pod string, moments []Activity, minutes float64) chart.Chart 
 	}
 	return chart.Drawing{
 		Label: fmt.Sprintf("What the threads of %s did in the last %s: running, blocked, waiting and held back", pod, text.Counted(int(math.Ceil(minutes)), "minute")), Height: 190,
-		Draw: func(c draw.Canvas) { drawActivity(c, moments, top, minutes) },
+		Draw: func(c draw.Canvas) { drawActivity(c, moments, top, minutes) }, Numbers: activityTable(moments, minutes),
 	}
+}
+
+// activityTable has how many threads did what at each moment.
+func activityTable(moments []Activity, minutes float64) *text.Table {
+	columns := []text.Column{text.Left("time")}
+	for _, part := range activities {
+		columns = append(columns, text.Right("threads "+part.name))
+	}
+	t := text.NewTable(columns...)
+	for i := range moments {
+		ago := minutes * float64(len(moments)-1-i) / float64(len(moments))
+		cells := []string{text.Ago(time.Duration(ago * float64(time.Minute)))}
+		for _, part := range activities {
+			cells = append(cells, text.Decimal(part.of(&moments[i]), 2))
+		}
+		t.Add(cells...)
+	}
+	return t
 }
 
 func drawActivity(c draw.Canvas, moments []Activity, top, minutes float64) {
@@ -62,13 +81,14 @@ func drawActivity(c draw.Canvas, moments []Activity, top, minutes float64) {
 		c.StrokeLine2(line, area.Min.X, y, area.Max.X, y)
 		chart.Write(c, chart.AlignRight(label), area.Min.X-6, y, strconv.FormatFloat(tick, 'g', 3, 64))
 	}
+	const seam = 0.4 // that neighbours overlap, so that the ground does not show between them
 	each := width / vg.Length(len(moments))
 	for i := range moments {
 		y := area.Min.Y
 		for _, part := range activities {
 			h := height * vg.Length(part.of(&moments[i])/top)
 			if h > 0 {
-				chart.Fill(c, chart.Hue(part.hue), area.Min.X+each*vg.Length(i), y, area.Min.X+each*vg.Length(i+1), y+h)
+				chart.Fill(c, chart.Hue(part.hue), area.Min.X+each*vg.Length(i), y, min(area.Min.X+each*vg.Length(i+1)+seam, area.Max.X), y+h)
 			}
 			y += h
 		}

@@ -41,23 +41,30 @@ func victims(s *Situation) page.Section {
 		f := &s.Findings[i]
 		of[f.Workload] = append(of[f.Workload], f)
 	}
-	bars := &page.Bars{Of: "time beyond running alone; one scale for all"}
+	var rows []page.BarRow
 	var left, leftPods int
 	for i := range groups {
 		g := &groups[i]
-		if len(bars.Rows) == maxVictims {
+		if len(rows) == maxVictims {
 			left, leftPods = left+1, leftPods+g.Slowed
 			continue
 		}
-		bars.Rows = append(bars.Rows, s.victim(g, of[g.Workload]))
+		rows = append(rows, s.victim(g, of[g.Workload]))
 	}
-	bars.Key = keyOf(bars.Rows)
-	section := page.Section{Title: "Slowed down", Bars: bars}
+	section := page.Section{Title: "Slowed down", Bars: s.bars("time beyond running alone; one scale for all", rows)}
 	if left > 0 {
 		section.Notes = append(section.Notes, fmt.Sprintf("And %s with %s that are slowed down less: narrow the view to see them.",
 			text.Counted(left, "workload"), text.Counted(leftPods, "pod")))
 	}
 	return section
+}
+
+// bars returns bars of causes, with the key to them.
+func (s *Situation) bars(of string, rows []page.BarRow) *page.Bars {
+	return &page.Bars{
+		Of: of, Rows: rows, Key: keyOf(rows), Heads: page.BarHeads{Name: "slowed", Figure: "dilation", Part: "because of", Value: "added dilation (×)"},
+		SparksAre: "dilation over " + s.PastIs, SparkEvery: s.PastEvery,
+	}
 }
 
 // victim returns the bar of a workload, or of its only pod.
@@ -116,7 +123,7 @@ func (s *Situation) past(pod string) (values []float64, words string) {
 	if known < 2 {
 		return nil, ""
 	}
-	return values, fmt.Sprintf("%s: from %s to %s", s.PastIs, text.Times(low), text.Times(high))
+	return values, fmt.Sprintf("from %s to %s", text.Times(low), text.Times(high))
 }
 
 // remedyLine says what would help, and what comes of it.
@@ -138,7 +145,7 @@ func remedyLine(what string, r *findings.Remedy) string {
 func barParts(causes []observed.Cause) (parts []page.BarPart) {
 	sum := observed.Causes(causes).Sum()
 	for _, r := range reasons(causes, maxBarParts, smallPart/2*sum) {
-		parts = append(parts, page.BarPart{Kind: kindOf(r.kind), Label: r.words, Value: r.dilation})
+		parts = append(parts, page.BarPart{Kind: kindOf(r.kind), Name: r.name, Figure: text.Added(r.dilation), Value: r.dilation})
 	}
 	return parts
 }

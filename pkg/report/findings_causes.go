@@ -29,11 +29,19 @@ func shownCauses(wide bool) int {
 	return fewCauses
 }
 
-// reason is a cause, or many neighbours that are small causes, together.
+// reason is a cause, or many neighbours that are small causes, together, some of which are named in brackets.
 type reason struct {
-	kind     observed.Kind
-	words    string
-	dilation float64
+	kind        observed.Kind
+	name, among string
+	dilation    float64
+}
+
+func (r *reason) words() string {
+	words := r.name + " " + text.Added(r.dilation)
+	if r.among != "" {
+		words += " (" + r.among + ")"
+	}
+	return words
 }
 
 // because names the causes that matter most, of neighbours no more than a number, and the others together.
@@ -51,7 +59,7 @@ func because(causes []observed.Cause, maxShown int) string {
 		if i > 0 && r.dilation < smallCause || i >= maxShown && r.dilation < least {
 			break
 		}
-		parts = append(parts, r.words)
+		parts = append(parts, r.words())
 	}
 	return cmp.Or(strings.Join(parts, ", "), text.Absent)
 }
@@ -69,7 +77,7 @@ func reasons(causes []observed.Cause, maxShown int, least float64) []reason {
 			}
 			named++
 		}
-		all = append(all, reason{c.Kind, cause(&c) + " " + text.Added(c.Dilation), c.Dilation})
+		all = append(all, reason{c.Kind, cause(&c), "", c.Dilation})
 	}
 	if len(many) > 0 {
 		all = append(all, together(many))
@@ -91,11 +99,11 @@ func together(many []observed.Cause) reason {
 		}
 	}
 	if len(many) == 1 {
-		return reason{observed.ByNeighbour, names[0] + " " + text.Added(sum), sum}
+		return reason{observed.ByNeighbour, names[0], "", sum}
 	}
 	shown := names
 	if more := len(names) - namedOfMany; more > 1 {
 		shown = append(slices.Clone(names[:namedOfMany-1]), fmt.Sprintf("%s and %s more", names[namedOfMany-1], text.Count(int64(more))))
 	}
-	return reason{observed.ByNeighbour, fmt.Sprintf("%s together %s (%s)", text.Counted(len(many), what), text.Added(sum), strings.Join(shown, ", ")), sum}
+	return reason{observed.ByNeighbour, text.Counted(len(many), what) + " together", strings.Join(shown, ", "), sum}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,10 +25,11 @@ type Situation struct {
 	// NodeObjects and PodObjects are those of the cluster: commands, and the room for requests, are made of them.
 	NodeObjects []corev1.Node
 	PodObjects  []corev1.Pod
-	// Past returns the dilations of a pod over the last while, oldest first and equally far apart, NaN where it was not observed; PastIs
-	// says of which time. It may be nil.
-	Past   func(pod string) []float64
-	PastIs string
+	// Past returns the dilations of a pod over the last while, oldest first, NaN where it was not observed; PastIs says of which time, and
+	// PastEvery how far they are apart, the last one of them now. It may be nil.
+	Past      func(pod string) []float64
+	PastIs    string
+	PastEvery time.Duration
 	// PodLink and NodeLink return where the names of pods and nodes lead; they may be nil.
 	PodLink, NodeLink func(name string) string
 	// Action returns what carries out a step of the plan at once, nil for nothing. It may be nil.
@@ -168,7 +170,7 @@ func nodeTiles(s *Situation) *page.Tiles {
 	}
 	nodes := slices.Clone(s.Nodes)
 	slices.SortStableFunc(nodes, func(a, b findings.NodeSummary) int { return cmp.Compare(worst[b.Name], worst[a.Name]) })
-	tiles := &page.Tiles{From: "1×", To: fmt.Sprintf("%d× and more", fullHeat), Of: "how many times longer than alone the pod takes that is slowed down most; one scale for all"}
+	tiles := &page.Tiles{From: "1×", To: fmt.Sprintf("%d× and more", fullHeat), Of: "how many times longer than alone the pod takes that is slowed down most; one scale for all", Heads: page.TileHeads{Name: "node", Figure: "slowed down", Detail: "load"}}
 	for i := range nodes {
 		n := &nodes[i]
 		tile := page.Tile{Name: n.Name, Link: link(s.NodeLink, n.Name)}

@@ -77,6 +77,9 @@ const maxLoads = 12
 // loadLines returns what the pods of a node would use of its resources if none waited, against how much there is: the sum of their loading
 // vectors, and the load line.
 func loadLines(n *findings.NodeSummary, pods []findings.Pod) page.Section {
+	part := func(kind page.Kind, name string, load float64) page.BarPart {
+		return page.BarPart{Kind: kind, Name: name, Figure: text.Decimal(load, 2), Value: load}
+	}
 	row := func(resource string, servers float64, of func(*findings.Pod) float64) page.BarRow {
 		all := slices.Clone(pods)
 		slices.SortStableFunc(all, func(a, b findings.Pod) int { return cmp.Compare(of(&b), of(&a)) })
@@ -89,15 +92,15 @@ func loadLines(n *findings.NodeSummary, pods []findings.Pod) page.Section {
 				rest, more = rest+load, more+1
 				continue
 			}
-			r.Parts = append(r.Parts, page.BarPart{Kind: page.Plain, Label: fmt.Sprintf("%s %.2f", all[i].Pod, load), Value: load})
+			r.Parts = append(r.Parts, part(page.Plain, all[i].Pod, load))
 		}
 		if rest > 0 {
-			r.Parts = append(r.Parts, page.BarPart{Kind: page.Unclear, Label: fmt.Sprintf("%s together %.2f", text.Counted(more, "pod"), rest), Value: rest})
+			r.Parts = append(r.Parts, part(page.Unclear, text.Counted(more, "pod")+" together", rest))
 		}
 		r.Figure = fmt.Sprintf("%.2f", sum)
 		r.Words = "most by " + text.Absent
 		if len(r.Parts) > 0 && sum > 0 {
-			r.Words = "most by " + r.Parts[0].Label
+			r.Words = "most by " + r.Parts[0].Label()
 		}
 		return r
 	}
@@ -105,7 +108,7 @@ func loadLines(n *findings.NodeSummary, pods []findings.Pod) page.Section {
 	cpu.Detail = fmt.Sprintf("of %s", text.Counted(n.CPUs, "processor"))
 	outside := max(0, n.Busy-n.PodsBusy) * float64(n.CPUs)
 	if outside >= 0.005 {
-		cpu.Parts = append(cpu.Parts, page.BarPart{Kind: page.System, Label: fmt.Sprintf("the node outside of pods %.2f", outside), Value: outside})
+		cpu.Parts = append(cpu.Parts, part(page.System, "the node outside of pods", outside))
 	}
 	if sum := barSum(&cpu); sum > float64(n.CPUs) {
 		cpu.Severity = "bad"
@@ -113,8 +116,8 @@ func loadLines(n *findings.NodeSummary, pods []findings.Pod) page.Section {
 	bars := &page.Bars{
 		Of:   "processors that pods would use if none of them waited",
 		Mark: float64(n.CPUs), MarkIs: "load line: what the node has",
-		Rows: []page.BarRow{cpu},
-		Key:  []page.KeyEntry{{Kind: page.Plain, Text: "a pod"}, {Kind: page.Unclear, Text: "smaller pods"}, {Kind: page.System, Text: "the node outside of pods"}},
+		Rows: []page.BarRow{cpu}, Heads: page.BarHeads{Name: "resource", Figure: "load", Part: "by", Value: "processors"},
+		Key: []page.KeyEntry{{Kind: page.Plain, Text: "a pod"}, {Kind: page.Unclear, Text: "smaller pods"}, {Kind: page.System, Text: "the node outside of pods"}},
 	}
 	s := page.Section{Title: "How deep is it loaded?", Bars: bars}
 	disk := row("disk", 1, func(p *findings.Pod) float64 { return p.DiskLoading * p.Threads })

@@ -44,9 +44,10 @@ func PodPage(s *Situation, name string) (p page.Page, is bool) {
 		row.Remedy = remedyLine(remedy(&f.Remedy, &f.Pod), &f.Remedy)
 	}
 	row.Spark, row.SparkIs = s.past(name)
-	rows := []page.BarRow{row}
+	bars := s.bars("time beyond running alone", []page.BarRow{row})
+	bars.Full = max(1, pod.Dilation-1)
 	p.Sections = append(p.Sections,
-		page.Section{Title: "Why is it slow?", Bars: &page.Bars{Of: "time beyond running alone", Full: max(1, pod.Dilation-1), Rows: rows, Key: keyOf(rows)}},
+		page.Section{Title: "Why is it slow?", Bars: bars},
 		page.Section{Title: "Predicted and observed", Table: ObservedPodsTable([]findings.Pod{*pod}, s.Above)},
 	)
 	return p, true

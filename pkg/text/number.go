@@ -110,6 +110,14 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
+// Ago writes how long before now something was, in minutes: 12.5 min ago, now.
+func Ago(d time.Duration) string {
+	if d == 0 {
+		return "now"
+	}
+	return Compact(d.Minutes()) + " min ago"
+}
+
 // ElapsedSeconds writes seconds as [Elapsed] does, or all of them where they are more
 // than a [time.Duration] holds. Seconds that are not finite are [Absent].
 func ElapsedSeconds(seconds float64) string {

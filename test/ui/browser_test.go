@@ -68,14 +68,18 @@ type screen struct {
 	name          string
 	width, height int64
 	dark          bool
+	media         string // "" for a screen
 }
 
 var screens = []screen{
-	{"light", 1280, 900, false},
-	{"dark", 1280, 900, true},
-	{"phone", 390, 844, false},
-	{"phone-dark", 390, 844, true},
+	{name: "light", width: 1280, height: 900},
+	{name: "dark", width: 1280, height: 900, dark: true},
+	{name: "phone", width: 390, height: 844},
+	{name: "phone-dark", width: 390, height: 844, dark: true},
 }
+
+// paper is what a page of A4 with margins of a centimetre is printed on, from a screen that is dark.
+var paper = screen{name: "paper", width: 718, height: 1047, dark: true, media: "print"}
 
 // tab is a tab of the browser, with what went wrong in it.
 type tab struct {
@@ -108,7 +112,7 @@ func (b *browser) open(t *testing.T, s screen, address string) *tab {
 		network.Enable(), log.Enable(), runtime.Enable(),
 		emulation.SetFocusEmulationEnabled(true), // of all tabs, also those behind another
 		chromedp.EmulateViewport(s.width, s.height),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
+		emulation.SetEmulatedMedia().WithMedia(s.media).WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
 		chromedp.Navigate(address),
 		chromedp.WaitVisible("h1", chromedp.ByQuery),
 	)

@@ -3,6 +3,8 @@ package ui
 import (
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -21,23 +23,105 @@ var pages = map[string]string{
 	"refused": "pod?namespace=shop&name=nosuch",
 }
 
+// reports are the commands that write one.
+var reports = map[string][]string{
+	"who":             append([]string{"who"}, example()...),
+	"who-by-workload": append([]string{"who", "--workload"}, example()...),
+	"replay":          {"replay", "-f", filepath.Join("..", "..", "docs", "examples", "epochs-fig4.yaml")},
+}
+
+// everyPage returns the addresses of all pages of a site and of all reports, by their names. The browser may open them.
+func everyPage(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	site, _ := clitest.Serve(t, append(example(), "-f", filepath.Join("..", "..", "docs", "examples", "checkout.yaml"), "-f", filepath.Join("..", "..", "config", "samples", "sharetree.yaml"))...)
+	chrome.open(t, screens[0], site).run(until(settled))
+	for name, path := range pages {
+		all[name] = at(t, site, path)
+	}
+	for name, args := range reports {
+		path := filepath.Join(t.TempDir(), name+".html")
+		if code, _, stderr := clitest.Run(t, "", append(args, "--report", path)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		all["report-"+name] = "file://" + path
+	}
+	return all
+}
+
+// Reports run no script, on any screen.
 func TestEveryPageIsAccessibleOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	address, _ := clitest.Serve(t, example()...)
-	for name, path := range pages {
+	for name, address := range everyPage(t) {
 		for _, s := range screens {
 			t.Run(name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
 				p := chrome.open(t, s, address)
-				p.run(chromedp.Navigate(at(t, address, path)), chromedp.WaitVisible("h1", chromedp.ByQuery))
 				p.accessible()
 				p.picture(name + "-" + s.name)
-				if name == "refused" { // the browser logs the status
-					return
+				if name != "refused" { // the browser logs the status
+					p.check()
 				}
-				p.check()
+				var scripts int
+				p.run(chromedp.Evaluate(`document.scripts.length`, &scripts))
+				if scripts > 0 && strings.HasPrefix(address, "file:") {
+					t.Errorf("%d scripts", scripts)
+				}
 			})
 		}
+	}
+}
+
+// undrawn are the pages without a drawing.
+var undrawn = []string{"before", "refused"}
+
+// Behind each drawing is a table of its numbers, closed at first.
+func TestBehindEveryDrawingIsATable(t *testing.T) { //nolint:tparallel // a browser has six connections to a server, and each page keeps one
+	t.Parallel()
+	const drawings = `[...document.querySelectorAll("svg, [role=img], .tiles.many")].map(e => {
+		const behind = e.closest("section > *").nextElementSibling;
+		if (!behind || !behind.matches("details.behind:not([open])")) return "no table behind " + e.outerHTML.slice(0, 200);
+		const lacks = ["summary", "caption", "th[scope=col]", "th[scope=row]", "td"].filter(part => !behind.querySelector(part));
+		if (e.tagName === "svg") lacks.push(...["title", "desc"].filter(part => !e.querySelector(":scope > " + part)));
+		return lacks.length ? e.outerHTML.slice(0, 200) + " lacks " + lacks : "";
+	})`
+	for name, address := range everyPage(t) {
+		t.Run(name, func(t *testing.T) {
+			var found []string
+			chrome.open(t, screens[0], address).run(chromedp.Evaluate(drawings, &found))
+			if len(found) == 0 != slices.Contains(undrawn, name) {
+				t.Errorf("%d drawings", len(found))
+			}
+			for _, problem := range found {
+				if problem != "" {
+					t.Error(problem)
+				}
+			}
+		})
+	}
+}
+
+// On paper a page is black on white whatever the screen, is no wider than it, and has no controls.
+func TestEveryPagePrints(t *testing.T) { //nolint:tparallel // a browser has six connections to a server, and each page keeps one
+	t.Parallel()
+	const printed = `(() => {
+		const problems = [], wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+		if (wide > 0) problems.push("the page is wider than the paper by " + wide + " pixels");
+		for (const e of document.querySelectorAll("nav, form, fieldset, button, input, select, textarea, header.site, details.behind:not([open])")) if (e.checkVisibility()) problems.push("a control: " + e.outerHTML.slice(0, 120));
+		for (const e of document.querySelectorAll("main *")) if (!e.closest("svg") && e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && !["visible", "clip"].includes(getComputedStyle(e).overflowX) && !e.matches(".part, .many *")) problems.push("cut: " + e.outerHTML.slice(0, 120));
+		for (const e of document.querySelectorAll("body, .card, .tile:not(.many *)")) if (!["rgb(255, 255, 255)", "rgb(246, 248, 250)"].includes(getComputedStyle(e).backgroundColor)) problems.push("dark: " + e.outerHTML.slice(0, 120));
+		return problems;
+	})()`
+	for name, address := range everyPage(t) {
+		t.Run(name, func(t *testing.T) {
+			p := chrome.open(t, paper, address)
+			var problems []string
+			p.run(chromedp.Evaluate(printed, &problems))
+			for _, problem := range problems {
+				t.Error(problem)
+			}
+			p.picture(name + "-" + paper.name)
+		})
 	}
 }
 
@@ -54,28 +138,6 @@ func at(t *testing.T, address, path string) string {
 		t.Fatal(err)
 	}
 	return to.String()
-}
-
-func TestAReportIsAccessibleAndRunsNoScript(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "who.html")
-	if code, _, stderr := clitest.Run(t, "", append([]string{"who", "--report", path}, example()...)...); code != 0 {
-		t.Fatal(stderr)
-	}
-	for _, s := range screens {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			p := chrome.open(t, s, "file://"+path)
-			p.accessible()
-			p.picture("report-" + s.name)
-			p.check()
-			var scripts int
-			p.run(chromedp.Evaluate(`document.scripts.length`, &scripts))
-			if scripts != 0 {
-				t.Errorf("%d scripts", scripts)
-			}
-		})
-	}
 }
 
 // The whole page can be walked with the key Tab alone: each link, field and button once, each of them visible when it has the focus.

@@ -2,7 +2,9 @@ package chart
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"html"
 	"image/color"
 	"io"
 	"path/filepath"
@@ -12,14 +14,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Chart is what can be drawn: a [Comparison], a [Distribution], a [Drawing], a
 // [HeatMap], [Intervals], an [Occupancy], [Regions], a [Scatter], a [ShareTree], a
 // [Staircase] or a [Timeline].
 type Chart interface {
-	// label describes the chart in words, for readers who cannot see it.
-	label() string
+	// label describes the chart in words, and table has its numbers, for readers who cannot see it.
+	label() label
+	table() *text.Table
 	// check says which field cannot be drawn, and why.
 	check() error
 	size() (width, height vg.Length)
@@ -81,7 +86,7 @@ func encodePNG(w io.Writer, chart Chart, dotsPerInch int) error {
 	return err
 }
 
-// encodeSVG draws a chart that passed check. It adds fonts to fall back on to
+// encodeSVG draws a chart that passed check. It says what the drawing shows, adds fonts to fall back on to
 // the one that texts are measured with, and says which format pictures have,
 // which gonum/plot gets wrong.
 func encodeSVG(w io.Writer, chart Chart) error {
@@ -95,7 +100,11 @@ func encodeSVG(w io.Writer, chart Chart) error {
 		[]byte("font-family:Liberation Sans;"),
 		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
 	svg = bytes.ReplaceAll(svg, []byte(`"data:image/jpg;base64,`), []byte(`"data:image/png;base64,`))
-	_, err := w.Write(svg)
+	before, element, _ := bytes.Cut(svg, []byte("<svg "))
+	attributes, drawn, _ := bytes.Cut(element, []byte(">"))
+	l := chart.label()
+	_, err := fmt.Fprintf(w, "%s<svg role=\"img\" %s>\n<title>%s</title>\n<desc>%s</desc>%s",
+		before, attributes, html.EscapeString(cmp.Or(l.title, l.what)), html.EscapeString(l.what), drawn)
 	return err
 }
 

@@ -118,6 +118,9 @@ func TestEveryKindOfChartSaysWhatItShows(t *testing.T) {
 			t.Fatal(err)
 		}
 		got[name] = element.Label
+		if name != "drawing" && (element.Table == nil || len(element.Table.Rows()) == 0 || element.Table.NoHeader) {
+			t.Errorf("the %s has no table", name)
+		}
 		if !strings.HasPrefix(element.SVG, "<svg ") || strings.Contains(element.SVG, ` id="`) {
 			t.Errorf("the %s is no element without an id, which could be another element's", name)
 		}

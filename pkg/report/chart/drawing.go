@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Drawing is a chart that no other kind shows. Its caller draws it, in the look of the others: with
@@ -18,6 +20,8 @@ type Drawing struct {
 	Height vg.Length
 	// Draw draws between the margins.
 	Draw func(draw.Canvas)
+	// Numbers are those that are drawn; nil for a drawing of none.
+	Numbers *text.Table
 }
 
 func (d Drawing) check() error {
@@ -32,7 +36,7 @@ func (d Drawing) check() error {
 	return nil
 }
 
-func (d Drawing) label() string { return labelOf("", d.Label, nil) }
+func (d Drawing) label() label { return labelOf("", d.Label, nil) }
 
 func (d Drawing) size() (width, height vg.Length) { return chartWidth, d.Height }
 

@@ -20,15 +20,8 @@ type Element struct {
 	WidthPoints float64
 	// SVG is the element; texts in it are escaped. A page may give the colours of its areas without data, see [Variables].
 	SVG string
-	// Table has the values of the chart, nil for a chart that has too many, or a table beside it anyway.
+	// Table has the numbers of the chart: of long series it has many rows, and columns. It is nil for a [Drawing] without numbers.
 	Table *text.Table
-}
-
-// Tabular is a chart whose values a table can hold, for readers who cannot see it.
-type Tabular interface {
-	Chart
-	// Table returns the values of the chart.
-	Table() *text.Table
 }
 
 // ElementOf draws a chart. The error names the field that cannot be drawn.
@@ -43,11 +36,7 @@ func ElementOf(c Chart) (Element, error) {
 		panic("chart: a drawing without an svg element")
 	}
 	width, _ := c.size()
-	e := Element{Label: c.label(), WidthPoints: float64(width / vg.Points(1)), SVG: "<svg" + recolored(element)}
-	if t, is := c.(Tabular); is {
-		e.Table = t.Table()
-	}
-	return e, nil
+	return Element{Label: c.label().String(), WidthPoints: float64(width / vg.Points(1)), SVG: "<svg" + recolored(element), Table: c.table()}, nil
 }
 
 // variables are the colours of areas without data by the names of the variables of CSS with which a page gives others.

@@ -162,27 +162,6 @@ func (h HeatMap) scale() colorScale {
 	return newColorScale(values)
 }
 
-// Table returns the values: it makes a heat map [Tabular].
-func (h HeatMap) Table() *text.Table {
-	columns := []text.Column{text.Left(h.RowsAre)}
-	for _, name := range h.Columns {
-		columns = append(columns, text.Right(name))
-	}
-	t := text.NewTable(columns...)
-	for r, row := range h.Values {
-		cells := []string{h.Rows[r]}
-		for _, value := range row {
-			if math.IsNaN(value) {
-				cells = append(cells, text.Absent)
-			} else {
-				cells = append(cells, text.Value(value))
-			}
-		}
-		t.Add(cells...)
-	}
-	return t
-}
-
 // known returns the values that are known.
 func (h HeatMap) known() []float64 {
 	return knownOf(slices.Concat(h.Values...))

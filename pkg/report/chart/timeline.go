@@ -58,6 +58,15 @@ func (s Schedule) MakespanSeconds() float64 {
 	return makespan
 }
 
+// horizonSeconds is when the last job of all schedules ends.
+func (t Timeline) horizonSeconds() float64 {
+	horizon := 0.0
+	for _, schedule := range t.Schedules {
+		horizon = math.Max(horizon, schedule.MakespanSeconds())
+	}
+	return horizon
+}
+
 func (t Timeline) check() error {
 	if len(t.Schedules) == 0 {
 		return errors.New("schedules: is empty; there is nothing to show")
@@ -114,10 +123,7 @@ func (t Timeline) drawInside(c draw.Canvas) {
 	rows := newRows(t.Schedules)
 	p := NewPlot()
 
-	horizon := 0.0
-	for _, schedule := range t.Schedules {
-		horizon = math.Max(horizon, schedule.MakespanSeconds())
-	}
+	horizon := t.horizonSeconds()
 	scale := scaleFor(horizon)
 	p.X.Label.Text = "time (" + scale.unit + ")"
 	p.X.Min, p.X.Max = 0, math.Max(horizon*1.02, 1e-3)

@@ -35,9 +35,9 @@ func (s timeScale) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// instant writes a time: 290.56s on an axis of seconds, else 4h 12m.
+// instant writes a time: 290.56s on an axis of seconds, else 4h 12m; 0s on any.
 func (s timeScale) instant(seconds float64) string {
-	if s.seconds > 1 {
+	if s.seconds > 1 && seconds > 0 {
 		return text.ElapsedSeconds(seconds)
 	}
 	return strings.TrimSuffix(strings.TrimRight(text.Decimal(seconds, 2), "0"), ".") + "s"

@@ -1,5 +1,7 @@
 package page
 
+import "time"
+
 // Kind is the kind of a part of a bar, by which it has its colour.
 type Kind string
 
@@ -50,7 +52,15 @@ type Bars struct {
 	Mark   float64
 	MarkIs string
 	Rows   []BarRow
+	// Heads are those of the columns of the table behind the bars.
+	Heads BarHeads
+	// SparksAre says what the values of sparklines are, and SparkEvery how far they are apart, the last one of them now.
+	SparksAre  string
+	SparkEvery time.Duration
 }
+
+// BarHeads say what the columns of the table behind bars have: the names of the bars, their figures, the parts, and the values of these.
+type BarHeads struct{ Name, Figure, Part, Value string }
 
 // KeyEntry explains a kind.
 type KeyEntry struct {
@@ -66,7 +76,7 @@ type BarRow struct {
 	Figure, Words string
 	// Parts add up to the bar.
 	Parts []BarPart
-	// Spark has the values of the past, oldest first, and SparkIs describes them.
+	// Spark has the values of the past, oldest first, and SparkIs describes them: from which to which, say.
 	Spark   []float64
 	SparkIs string
 	// Severity is "bad", "warning" or empty.
@@ -77,12 +87,15 @@ type BarRow struct {
 	Of []BarRow
 }
 
-// BarPart is a part of a bar.
+// BarPart is a part of a bar: its name, its value, and that in words, "+2.84".
 type BarPart struct {
-	Kind  Kind
-	Label string
-	Value float64
+	Kind         Kind
+	Name, Figure string
+	Value        float64
 }
+
+// Label returns what the part is called within its bar.
+func (p BarPart) Label() string { return p.Name + " " + p.Figure }
 
 // Tiles are many things of one kind, coloured by a value on one scale for all pages.
 type Tiles struct {
@@ -91,7 +104,15 @@ type Tiles struct {
 	// From and To are the ends of the scale of colours in words.
 	From, To string
 	Tiles    []Tile
+	// Heads are those of the columns of the table behind the tiles, where these are many.
+	Heads TileHeads
 }
+
+// TileHeads say what the columns of the table behind tiles have: the fields of a [Tile] of the same names.
+type TileHeads struct{ Name, Figure, Detail string }
+
+// Many reports whether there are so many tiles that each is a square without words.
+func (t *Tiles) Many() bool { return len(t.Tiles) > 60 }
 
 // Tile is one of them.
 type Tile struct {

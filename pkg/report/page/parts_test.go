@@ -19,7 +19,7 @@ import (
 // everyPart is a page with a part of each kind, whose texts and addresses are all the same.
 func everyPart(s string) Page {
 	bar := BarRow{
-		Name: s, Link: s, Detail: s, Figure: s, Words: s, Parts: []BarPart{{Neighbour, s, 3}, {Limit, s, 1}}, Spark: []float64{1, 2}, SparkIs: s, Severity: "bad", Remedy: s,
+		Name: s, Link: s, Detail: s, Figure: s, Words: s, Parts: []BarPart{{Neighbour, s, s, 3}, {Limit, s, s, 1}}, Spark: []float64{1, 2}, SparkIs: s, Severity: "bad", Remedy: s,
 	}
 	group := bar
 	group.Of = []BarRow{bar}
@@ -93,17 +93,17 @@ func TestBarsHaveOneScale(t *testing.T) {
 		}
 		return all
 	}
-	long := BarRow{Name: "long", Parts: []BarPart{{Neighbour, "x", 3}, {Unclear, "y", 1}}}
-	short := BarRow{Name: "short", Parts: []BarPart{{Limit, "z", 0.5}}}
-	if diff := cmp.Diff([]string{"x 75.00%", "y 25.00%", "z 12.50%"}, widths(0, long, short)); diff != "" {
+	long := BarRow{Name: "long", Parts: []BarPart{{Neighbour, "x", "+3", 3}, {Unclear, "y", "+1", 1}}}
+	short := BarRow{Name: "short", Parts: []BarPart{{Limit, "z", "+½", 0.5}}}
+	if diff := cmp.Diff([]string{"x +3 75.00%", "y +1 25.00%", "z +½ 12.50%"}, widths(0, long, short)); diff != "" {
 		t.Errorf("by the longest: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"x 37.50%", "y 12.50%", "z 6.25%"}, widths(8, long, short)); diff != "" {
+	if diff := cmp.Diff([]string{"x +3 37.50%", "y +1 12.50%", "z +½ 6.25%"}, widths(8, long, short)); diff != "" {
 		t.Errorf("by a full length: %s", diff)
 	}
 	// Numbers that cannot be are drawn as nothing, or as all that there is.
-	wrong := BarRow{Name: "wrong", Parts: []BarPart{{Limit, "n", math.NaN()}, {Limit, "i", math.Inf(1)}, {Limit, "m", -1}}}
-	if diff := cmp.Diff([]string{"n 0.00%", "i 100.00%", "m 0.00%"}, widths(4, wrong)); diff != "" {
+	wrong := BarRow{Name: "wrong", Parts: []BarPart{{Limit, "n", "?", math.NaN()}, {Limit, "i", "?", math.Inf(1)}, {Limit, "m", "?", -1}}}
+	if diff := cmp.Diff([]string{"n ? 0.00%", "i ? 100.00%", "m ? 0.00%"}, widths(4, wrong)); diff != "" {
 		t.Errorf("wrong: %s", diff)
 	}
 }

@@ -29,7 +29,7 @@ var templates = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"roomy":      func(value, whole float64) bool { return value >= roomForLabel*whole },
 	"ground":     ground,
 	"spark":      spark,
-	"barOf":      func(r BarRow, scale, mark float64) barView { return barView{r, scale, mark} },
+	"barOf":      func(r BarRow, s *sectionView) barView { return barView{r, s.Bars, s.Scale} },
 	"lines":      lines,
 	"multiline":  func(s string) string { return strings.Join(lines(s), "\n") },
 }).Parse(pageSource))
@@ -59,27 +59,21 @@ type sectionView struct {
 
 	ID         string
 	Paragraphs []string
-	Rows       []rowView
+	Shown      *tableView // the table
 	Choice     *filterView
 	Drawn      []chartView
 	Scale      float64 // of bars: the value of full length
+
+	BehindBars  []*tableView
+	BehindTiles *tableView
 }
 
-// barView is a bar with the scale of all.
+// barView is a bar with what all of them have, and their scale.
 type barView struct {
-	Row         BarRow
-	Scale, Mark float64
-}
+	Row BarRow
+	*Bars
 
-type rowView struct {
-	Class string // by which the filter finds it
-	Cells []cellView
-}
-
-type cellView struct {
-	text.Cell
-
-	Link string
+	Scale float64
 }
 
 type filterView struct {
@@ -93,10 +87,9 @@ type filterView struct {
 type choiceView struct{ ID, Text string }
 
 type chartView struct {
-	Label string
-	Width string // as CSS writes it
-	SVG   template.HTML
-	Table *text.Table
+	Width  string // as CSS writes it
+	SVG    template.HTML
+	Behind *tableView
 }
 
 func (s *Section) view(id string) (*sectionView, error) {
@@ -109,43 +102,44 @@ func (s *Section) view(id string) (*sectionView, error) {
 		if err != nil {
 			return nil, fmt.Errorf(" (%q).charts[%d].%w", s.Title, i, err)
 		}
-		view.Drawn = append(view.Drawn, chartView{
-			Label: element.Label,
+		drawn := chartView{
 			Width: fmt.Sprintf("%.0fpt", element.WidthPoints),
 			SVG:   template.HTML(element.SVG), //nolint:gosec // our own drawing; it escapes its texts
-			Table: element.Table,
-		})
+		}
+		if element.Table != nil {
+			drawn.Behind = behind(element.Label, element.Table, evenlySpaced)
+		}
+		view.Drawn = append(view.Drawn, drawn)
 	}
 	if s.Bars != nil {
-		view.Scale = s.Bars.scale()
+		view.Scale, view.BehindBars = s.Bars.scale(), s.Bars.behind()
 	}
-	view.fill()
+	if s.Tiles != nil && s.Tiles.Many() {
+		view.BehindTiles = s.Tiles.behind()
+	}
+	if s.Table != nil {
+		view.Shown = newTable(text.Printable(s.Title), s.Table, s.Link)
+	}
+	if s.Table != nil && s.Filter != nil {
+		view.filter()
+	}
 	return view, nil
 }
 
-// fill adds the rows of the table, and the filter for them where there are several groups.
-func (s *sectionView) fill() {
-	if s.Table == nil {
-		return
-	}
+// filter adds a choice among the groups of the rows, where there are several.
+func (s *sectionView) filter() {
 	groups := map[string]string{} // their classes
-	for _, cells := range s.Table.Rows() {
-		row := rowView{}
-		for _, cell := range cells {
-			shown := cellView{Cell: cell}
-			if cell.Names && s.Link != nil {
-				shown.Link = s.Link(cell.Text)
-			}
-			row.Cells = append(row.Cells, shown)
+	for i := range s.Shown.Rows {
+		row := &s.Shown.Rows[i]
+		about := slices.IndexFunc(row.Cells, func(c cellView) bool { return c.Names })
+		if about < 0 {
+			continue
 		}
-		if about := slices.IndexFunc(cells, func(c text.Cell) bool { return c.Names }); s.Filter != nil && about >= 0 {
-			group := s.Filter.Group(cells[about].Text)
-			if groups[group] == "" {
-				groups[group] = fmt.Sprintf("%s-group-%d", s.ID, len(groups)+1)
-			}
-			row.Class = groups[group]
+		group := s.Filter.Group(row.Cells[about].Text)
+		if groups[group] == "" {
+			groups[group] = fmt.Sprintf("%s-group-%d", s.ID, len(groups)+1)
 		}
-		s.Rows = append(s.Rows, row)
+		row.Class = groups[group]
 	}
 	if len(groups) < 2 {
 		return
@@ -187,11 +181,8 @@ func (b *Bars) scale() float64 {
 		return b.Full
 	}
 	largest := b.Mark
-	for i := range b.Rows {
-		largest = max(largest, b.Rows[i].sum())
-		for k := range b.Rows[i].Of {
-			largest = max(largest, b.Rows[i].Of[k].sum())
-		}
+	for row := range b.all {
+		largest = max(largest, row.sum())
 	}
 	return largest
 }
