@@ -368,7 +368,7 @@ func (s *Server) events(r *request) error {
 		}
 		// The writer may have had a deadline, for pages.
 		if err := control.SetWriteDeadline(s.Clock.Now().Add(2 * beat)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return err
+			return nil // the client is gone
 		}
 		if _, err := fmt.Fprintf(r.writer, "event: look\ndata: %s\n\n", id); err != nil {
 			return nil // the client is gone
