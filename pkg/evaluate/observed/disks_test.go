@@ -53,15 +53,20 @@ func onNode(intervals []usage.Interval, but ...string) *Input {
 		for k := range intervals[i].Pods {
 			uid := intervals[i].Pods[k].UID
 			if !seen[uid] {
-				in.Pods = append(in.Pods, corev1.Pod{
-					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: uid[len("uid-"):], UID: types.UID(uid)},
-					Spec:       corev1.PodSpec{NodeName: "worker-1", Containers: []corev1.Container{{Name: "main"}}},
-				})
+				in.Pods = append(in.Pods, *podNamed(uid[len("uid-"):]))
 			}
 			seen[uid] = true
 		}
 	}
 	return in
+}
+
+// podNamed returns a pod of that node.
+func podNamed(name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name)},
+		Spec:       corev1.PodSpec{NodeName: "worker-1", Containers: []corev1.Container{{Name: "main"}}},
+	}
 }
 
 // tenSeconds is an interval with some disks and pods.
