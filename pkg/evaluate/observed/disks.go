@@ -18,9 +18,9 @@ type disks struct {
 // disk is a device of an interval.
 type disk struct {
 	*usage.Disk
-	*station.Station
 
 	interval *usage.Interval
+	solved   *station.Station // nil until a pod is found to use it
 	// pods are the customers, as indices of the pods of the interval, in increasing order.
 	pods []int
 }
@@ -50,12 +50,15 @@ func disksOf(v *usage.Interval) *disks {
 			}
 		}
 	}
-	for _, d := range all.at {
-		if len(d.Service) > 0 {
-			d.Station = station.New(d.seen())
-		}
-	}
 	return all
+}
+
+// station returns for how long operations waited at a disk of which something is known of what it takes when it is quiet.
+func (d *disk) station() *station.Station {
+	if d.solved == nil {
+		d.solved = station.New(d.seen())
+	}
+	return d.solved
 }
 
 // seen returns what happened at a disk.
@@ -106,11 +109,11 @@ func (all *disks) waits(pod int) (list []wait) {
 	var stays []station.Stay
 	for i := range p.Disks {
 		d := all.at[p.Disks[i].Name]
-		if d == nil || d.Station == nil || all.passes(d, p) {
+		if d == nil || len(d.Service) == 0 || all.passes(d, p) {
 			continue
 		}
 		customer, _ := slices.BinarySearch(d.pods, pod)
-		list, stays = append(list, wait{at: d, customer: customer}), append(stays, d.Stay(customer))
+		list, stays = append(list, wait{at: d, customer: customer}), append(stays, d.station().Stay(customer))
 	}
 	for i, part := range station.Waited(stays, p.Blocked, p.BlockedBy == usage.ByTasks) {
 		list[i].seconds = part
@@ -216,7 +219,7 @@ func (w *wait) shares(pods map[string]*Pod, n *Node) func(yield func(Cause, floa
 		}
 		left := 1.0
 		for k, i := range w.at.pods {
-			share := w.at.Share(w.customer, k)
+			share := w.at.station().Share(w.customer, k)
 			left -= share
 			if share > 0 && !yield(n.owner(w.at, pods, w.at.interval.Pods[i].UID), share) {
 				return
