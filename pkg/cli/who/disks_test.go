@@ -2,6 +2,8 @@ package who_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,6 +63,24 @@ Slowed down 1.20× or more: 2 of 2 observed pods.
 	if err := json.Unmarshal([]byte(stdout), &answer); code != 0 || err != nil || !strings.Contains(stdout, `"resource": "disk",
           "device": "vda",`) {
 		t.Errorf("exit code %d, %v: %s\n%s", code, err, stderr, stdout)
+	}
+}
+
+func TestThePageNamesTheDiskAndWhatMayHelp(t *testing.T) {
+	t.Parallel()
+	objects, reports := diskCluster(usage.ByTasks, true)
+	path := filepath.Join(t.TempDir(), "who.html")
+	if code, _, stderr := clitest.Run(t, "", append([]string{"who", "--report", path}, clusterFiles(t, objects, reports)...)...); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"ops/backup at disk vda ", "By hand: io.max for ops/backup, or another disk or node"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page has no %q", want)
+		}
 	}
 }
 
