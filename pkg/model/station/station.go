@@ -9,7 +9,7 @@ const (
 	Directions
 )
 
-// Flow is operations of a direction in an interval. Both are at least 0.
+// Flow is operations of a direction in an interval, none or at least one, and their bytes, at least 0.
 type Flow struct{ Operations, Bytes float64 }
 
 // size returns the mean size of an operation, in bytes. There is one.

@@ -179,7 +179,7 @@ func TestPartsAddUp(t *testing.T) {
 		amount := rapid.OneOf(rapid.Just(0.0), rapid.Just(1.0), rapid.Float64Range(0, 1e5), rapid.Float64Range(0, 1e15))
 		work := rapid.Custom(func(t *rapid.T) (w station.Work) {
 			for d := range w {
-				w[d] = station.Flow{Operations: amount.Draw(t, "operations"), Bytes: amount.Draw(t, "bytes")}
+				w[d] = station.Flow{Operations: math.Floor(amount.Draw(t, "operations")), Bytes: amount.Draw(t, "bytes")}
 			}
 			return w
 		})
