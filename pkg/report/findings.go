@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -119,8 +120,23 @@ func since(seconds float64, atLeast bool) string {
 	return t
 }
 
-// cause names a cause.
-func cause(c *observed.Cause) string {
+// cause names a cause, and the disk where it is one.
+func cause(c *observed.Cause) string { return who(c) + atDisk(c) }
+
+// atDisk says at which disk a cause is: " at disk vda".
+func atDisk(c *observed.Cause) string {
+	switch {
+	case c.Resource != observed.Disk:
+		return ""
+	case c.Device == "":
+		return " at disks"
+	default:
+		return " at disk " + c.Device
+	}
+}
+
+// who names what a cause is.
+func who(c *observed.Cause) string {
 	switch c.Kind {
 	case observed.ByNeighbour:
 		return cmp.Or(c.Pod, c.Workload)
@@ -156,14 +172,34 @@ func limit(c *observed.Cause) string {
 	return line
 }
 
-// remedy describes the remedy for a pod, with the step of the plan that it is.
+// remedy describes the remedy for a pod, with the step of the plan that it is, and what may help by hand.
 func remedy(r *findings.Remedy, pod *findings.Pod) string {
-	if r.Action == findings.Leave {
-		if r.Problem != "" {
-			return "not known: " + r.Problem
-		}
-		return "leave it"
+	byHand := advice(r.ByHand)
+	switch {
+	case r.Action != findings.Leave && byHand != "":
+		return planned(r, pod) + "; " + byHand
+	case r.Action != findings.Leave:
+		return planned(r, pod)
+	case r.Problem != "":
+		return "not known: " + r.Problem
 	}
+	return cmp.Or(byHand, "leave it")
+}
+
+// advice says what may help at a disk, "" for nothing.
+func advice(a *findings.ByHand) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Pod == "":
+		return "by hand: raise its io.max at " + a.Device
+	default:
+		return fmt.Sprintf("by hand: io.max for %s, or another disk or node", a.Pod)
+	}
+}
+
+// planned describes the step of a plan.
+func planned(r *findings.Remedy, pod *findings.Pod) string {
 	var line string
 	switch r.Action {
 	case findings.RaiseRequest, findings.LowerRequest:
@@ -210,8 +246,9 @@ func ofContainer(r *findings.Remedy, pod *findings.Pod) string {
 		return ofWhom(r, pod.Limit)
 	}
 	is := func(c observed.Cause) bool { return c.Kind == observed.ByLimit && c.Container == r.Container }
-	if i := slices.IndexFunc(pod.Causes, is); i >= 0 {
-		return " of " + r.Container + now(pod.Causes[i].Limit)
+	atCPU := observed.Causes(pod.Causes).At(string(corev1.ResourceCPU))
+	if i := slices.IndexFunc(atCPU, is); i >= 0 {
+		return " of " + r.Container + now(atCPU[i].Limit)
 	}
 	return " of " + r.Container
 }

@@ -129,7 +129,7 @@ func (s *Situation) past(pod string) (values []float64, words string) {
 // remedyLine says what would help, and what comes of it.
 func remedyLine(what string, r *findings.Remedy) string {
 	switch {
-	case r.Action == findings.Leave && r.Problem == "":
+	case r.Action == findings.Leave && r.Problem == "" && r.ByHand == nil:
 		return "Nothing in the cluster helps."
 	case r.Action == "":
 		return ""

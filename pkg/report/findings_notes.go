@@ -31,14 +31,24 @@ func WorstNotes(a *findings.Answer) []string {
 // ObservedPodsNotes are the notes to an [ObservedPodsTable].
 func ObservedPodsNotes(a *findings.Answer) []string {
 	lines := observedNotes(a)
-	var unknown []string
+	var unknown, pressed []string
 	for i := range a.Nodes {
-		if n := &a.Nodes[i]; n.BlockedUnknown && slices.ContainsFunc(a.Pods, func(p findings.Pod) bool { return p.Node == n.Name }) {
+		n := &a.Nodes[i]
+		switch {
+		case !slices.ContainsFunc(a.Pods, func(p findings.Pod) bool { return p.Node == n.Name }):
+		case n.BlockedUnknown:
 			unknown = append(unknown, n.Name)
+		case n.BlockedByPressure:
+			pressed = append(pressed, n.Name)
 		}
 	}
 	if len(unknown) > 0 {
-		lines = append(lines, fmt.Sprintf("BLOCKED is not observed on %s (%s): kernel.task_delayacct is 0 there.", text.Counted(len(unknown), "node"), text.Names(unknown)))
+		lines = append(lines, fmt.Sprintf("BLOCKED is not observed on %s (%s): kernel.task_delayacct is 0 there, and the gauge reads no io.pressure.",
+			text.Counted(len(unknown), "node"), text.Names(unknown)))
+	}
+	if len(pressed) > 0 {
+		lines = append(lines, fmt.Sprintf("BLOCKED is by io.pressure on %s (%s), where threads that are blocked at once count as one: kernel.task_delayacct is 0 there.",
+			text.Counted(len(pressed), "node"), text.Names(pressed)))
 	}
 	return lines
 }
@@ -98,6 +108,9 @@ func remark(n *findings.NodeSummary) string {
 	}
 	if n.BlockedUnknown {
 		remarks = append(remarks, "blocked time is not observed")
+	}
+	if len(n.UnlearnedDisks) > 0 {
+		remarks = append(remarks, fmt.Sprintf("waiting at %s counts as time alone: no quiet moment was seen yet", text.Names(n.UnlearnedDisks)))
 	}
 	return strings.Join(remarks, "; ")
 }

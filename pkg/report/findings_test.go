@@ -185,7 +185,7 @@ func TestBlockedTimeThatIsNotAccountedIsNotShown(t *testing.T) {
 	}, lines(t, report.ObservedPodsTable(a.Pods, a.Above))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if notes := report.ObservedPodsNotes(a); notes[len(notes)-1] != "BLOCKED is not observed on 1 node (n-2): kernel.task_delayacct is 0 there." {
+	if notes := report.ObservedPodsNotes(a); notes[len(notes)-1] != "BLOCKED is not observed on 1 node (n-2): kernel.task_delayacct is 0 there, and the gauge reads no io.pressure." {
 		t.Errorf("notes: %q", notes)
 	}
 	rows := lines(t, report.ObservedNodesTable(a.Nodes))
@@ -307,6 +307,29 @@ func TestDilationsAreRated(t *testing.T) {
 		got = append(got, worst)
 	}
 	if diff := cmp.Diff([]text.Severity{text.Unrated, text.Warning, text.Bad}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestDisksAreNamedBesideWhatAPodWaitsForThere(t *testing.T) {
+	t.Parallel()
+	at := func(kind observed.Kind, device, pod string) findings.Finding {
+		f := findings.Finding{Resource: observed.Disk, Remedy: findings.Remedy{Action: findings.Leave}}
+		f.Pod = findings.Pod{Pod: "shop/cart", Dilation: 2, Causes: []observed.Cause{{Kind: kind, Resource: observed.Disk, Device: device, Pod: pod, Dilation: 1}}}
+		return f
+	}
+	limited, mended := at(observed.ByLimit, "vda", ""), at(observed.ByNeighbour, "nvme0n1", "ops/backup")
+	limited.Remedy.ByHand = &findings.ByHand{Device: "vda"}
+	mended.Remedy = findings.Remedy{Action: findings.MovePod, Step: 2, Node: "n-2", Dilation: 1.5, ByHand: &findings.ByHand{Device: "nvme0n1", Pod: "ops/backup"}}
+	a := &findings.Answer{Above: 1.2, Findings: []findings.Finding{limited, mended, at(observed.BySystem, "dm-0", ""), at(observed.ByUnclear, "", "")}}
+	const begin = "2.00 ± 0.00× shop/cart 0s "
+	want := []string{
+		begin + "its own limit at disk vda +1.00 disk by hand: raise its io.max at vda -",
+		begin + "ops/backup at disk nvme0n1 +1.00 disk step 2: move it to n-2; by hand: io.max for ops/backup, or another disk or node 1.50×, slows no other pod",
+		begin + "the node outside of pods at disk dm-0 +1.00 disk leave it -",
+		begin + "not clear at disks +1.00 disk leave it -",
+	}
+	if diff := cmp.Diff(want, lines(t, report.FindingsTable(a, false))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -63,10 +63,10 @@ func NodePage(s *Situation, name string) (p page.Page, is bool) {
 // causeWorkload names a cause by its workload.
 func causeWorkload(c *observed.Cause) string {
 	if c.Kind == observed.ByNeighbour {
-		return cmp.Or(c.Workload, c.Pod)
+		return cmp.Or(c.Workload, c.Pod) + atDisk(c)
 	}
 	if c.Kind == observed.ByLimit {
-		return "own limits"
+		return "own limits" + atDisk(c)
 	}
 	return cause(c)
 }

@@ -97,6 +97,9 @@ func leftCards(a *findings.Answer) []page.Card {
 		if len(f.Causes) > 0 && f.Causes[0].Kind == observed.ByHypervisor {
 			line += " Ask the provider of the machine, or take another type of instance."
 		}
+		if byHand := advice(f.Remedy.ByHand); byHand != "" {
+			line += " " + text.Capitalized(byHand) + "."
+		}
 		if f.Remedy.Problem != "" {
 			line += " Not known: " + f.Remedy.Problem + "."
 		}

@@ -87,6 +87,7 @@ func (j *Judge) look(ctx context.Context, r *v1alpha1.Remediation, nodes []strin
 	}
 	earlier := madeBefore(r, all.Items)
 	seen = &views{}
+	seen.before.WithoutDisks, seen.since.WithoutDisks = true, true // of the older time nothing is kept of them
 	seen.before.Window = now.Sub(r.Status.AppliedTime.Time)
 	seen.since.Window = seen.before.Window
 	for _, name := range nodes {

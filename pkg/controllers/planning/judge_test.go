@@ -69,6 +69,23 @@ func TestARaisedLimitHasWonWhatItHeldBack(t *testing.T) {
 	}
 }
 
+// Of the time before nothing is kept of disks any more, so that what the pod waits there now says nothing of the change.
+func TestAJudgementLeavesOutWaitingAtDisks(t *testing.T) {
+	t.Parallel()
+	w, r := changed(t, v1alpha1.ActionRaiseLimit, "web/api", func(t *testing.T, w *world) {
+		limitRaised(t, w)
+		p := &w.seen["worker-3"][0]
+		p.DiskLoading, p.Blocked, p.Disks = 0.5, 5, []usage.PodDisk{{Name: "vda", ReadOperations: 1000, ReadBytes: 4096000}}
+		w.disks = map[string][]usage.Disk{"worker-3": {{
+			Name: "vda", Number: "254:0", Reads: usage.Transfers{Operations: 5000, Bytes: 5000 * 4096, Seconds: 25}, BusySeconds: 10, QueuedSeconds: 25,
+			Service: []usage.DiskService{{Direction: usage.Read, Bytes: 4096, Seconds: 1e-3, Intervals: 9}},
+		}}}
+	}, 5*time.Minute)
+	if j := w.judged(t, r); j.Unknown != "" || !(j.Low > 0.3 && j.Win <= j.High && j.High < 0.6) {
+		t.Errorf("the judgement is %+v", j)
+	}
+}
+
 func TestAMoveHasWonWhatThePodWaited(t *testing.T) {
 	t.Parallel()
 	w, r := changed(t, v1alpha1.ActionMove, "shop/cart", cartMoved, 5*time.Minute)

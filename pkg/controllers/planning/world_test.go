@@ -43,6 +43,8 @@ type world struct {
 	clock *testingclock.FakeClock
 	// seen are the pods that gauges see, by nodes.
 	seen map[string][]usage.Pod
+	// disks are the disks that they see, by nodes.
+	disks map[string][]usage.Disk
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
@@ -79,7 +81,7 @@ func (w *world) pass(by time.Duration) {
 	for _, name := range slices.Sorted(maps.Keys(w.seen)) {
 		o := &collect.Observed{Gauge: collect.Gauge{ID: "gauge-of-" + name, Node: name}, Ended: w.clock.Now()}
 		for end := start.Add(period); !end.After(w.clock.Now()); end = end.Add(period) {
-			v := usage.Interval{Node: name, Start: end.Add(-period), End: end, Seconds: period.Seconds(), CPUs: 1, CgroupVersion: 2, Pods: w.seen[name]}
+			v := usage.Interval{Node: name, Start: end.Add(-period), End: end, Seconds: period.Seconds(), CPUs: 1, CgroupVersion: 2, Pods: w.seen[name], Disks: w.disks[name]}
 			for i := range v.Pods {
 				v.BusySeconds += v.Pods[i].Run
 			}

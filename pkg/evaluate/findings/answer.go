@@ -43,11 +43,17 @@ type NodeSummary struct {
 	CPUs int `json:"cpus"`
 	// OtherCPUs are other numbers of processors that pods had for less of the time. What is said of the node is of the time with CPUs.
 	OtherCPUs []int `json:"otherCPUs,omitempty"`
-	// BlockedUnknown means that the kernel of the node does not account how long tasks are blocked.
-	BlockedUnknown bool    `json:"blockedUnknown,omitempty"`
-	Busy           float64 `json:"busy"`
-	PodsBusy       float64 `json:"podsBusy"`
-	Stolen         float64 `json:"stolen"`
+	// BlockedUnknown means that the kernel of the node does not account how long tasks are blocked, nor by the pressure of pods for how long
+	// some task was.
+	BlockedUnknown bool `json:"blockedUnknown,omitempty"`
+	// BlockedByPressure means that how long tasks are blocked is by the pressure of pods: of tasks that are at the same time it counts one.
+	BlockedByPressure bool `json:"blockedByPressure,omitempty"`
+	// UnlearnedDisks are those for which a pod that used them was blocked, and of which the gauge has not seen yet what they take when they are quiet:
+	// waiting there counts as time alone.
+	UnlearnedDisks []string `json:"unlearnedDisks,omitempty"`
+	Busy           float64  `json:"busy"`
+	PodsBusy       float64  `json:"podsBusy"`
+	Stolen         float64  `json:"stolen"`
 	// Pods is how many were observed, and Slowed how many of these are findings.
 	Pods   int `json:"pods"`
 	Slowed int `json:"slowed"`
@@ -68,8 +74,8 @@ type Pod struct {
 	// width of its 95 % confidence interval, by how much it differed between intervals.
 	Dilation      float64 `json:"dilation"`
 	DilationError float64 `json:"dilationError"`
-	// Predicted is the dilation that the model of the node has for the pod, by the vectors of all; absent for pods that do next
-	// to nothing, and on nodes of more than 40 pods where none is slowed down.
+	// Predicted is the dilation that the model of the node has for the pod, by the vectors of all, with what it was observed to wait at
+	// disks; absent for pods that do next to nothing, and on nodes of more than 40 pods where none is slowed down.
 	Predicted *float64 `json:"predicted,omitempty"`
 	// CPULoading and DiskLoading are the fractions of the time alone that a thread of the pod ran and was blocked by block I/O,
 	// and Threads how many threads are active at once.
@@ -101,7 +107,7 @@ type Finding struct {
 	// SinceSeconds is for how long it has been, and AtLeast means that it was when the observation began.
 	SinceSeconds float64 `json:"sinceSeconds"`
 	AtLeast      bool    `json:"atLeast,omitempty"`
-	// Resource is where it waits.
+	// Resource is where it waits most: cpu or disk.
 	Resource string `json:"resource"`
 	// Remedy is what would help.
 	Remedy Remedy `json:"remedy"`
@@ -145,6 +151,18 @@ type Remedy struct {
 	Others []Change `json:"others,omitempty"`
 	// Problem says what would have to be known to decide whether something else would help.
 	Problem string `json:"problem,omitempty"`
+	// ByHand is what may help besides at a disk, where the pod waits for what it names. No step of a plan does it, and Dilation has the pod
+	// wait there as before.
+	ByHand *ByHand `json:"byHand,omitempty"`
+}
+
+// ByHand is advice about a disk.
+type ByHand struct {
+	// Device is the name of the disk, such as vda.
+	Device string `json:"device"`
+	// Pod is the neighbour that the pod waits for most there: to be moved to another node or disk, or to be held back by a limit (io.max) or
+	// a weight (io.weight). Absent where it is the pod's own limit, to be raised, that it waits for.
+	Pod string `json:"pod,omitempty"`
 }
 
 // Change is the effect of a remedy on another pod.

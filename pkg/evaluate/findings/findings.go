@@ -53,9 +53,10 @@ func Of(c *observed.Cluster, above float64, p *plan.Plan) (*Answer, error) {
 				a.Unsure++
 			case view.Dilation >= above:
 				seen.Slowed++
-				f := Finding{Pod: *view, SinceSeconds: r.Since.Seconds(), AtLeast: r.AtLeast, Resource: string(corev1.ResourceCPU)}
+				f := Finding{Pod: *view, SinceSeconds: r.Since.Seconds(), AtLeast: r.AtLeast, Resource: resourceOf(r)}
 				if p != nil {
 					f.Remedy = remedyOf(p, r)
+					f.Remedy.ByHand = byHand(view.Causes)
 				}
 				a.Findings = append(a.Findings, f)
 			}
@@ -71,6 +72,14 @@ func Of(c *observed.Cluster, above float64, p *plan.Plan) (*Answer, error) {
 	return a, nil
 }
 
+// resourceOf returns where a pod waits most.
+func resourceOf(r *observed.Pod) string {
+	if r.AtDisks > r.Dilation-1-r.AtDisks {
+		return observed.Disk
+	}
+	return string(corev1.ResourceCPU)
+}
+
 // unsure reports whether the dilation of a pod would be a finding, and differs too much between intervals.
 func (p *Pod) unsure(above float64) bool {
 	return !p.Short && p.Dilation >= above && p.Dilation-p.DilationError < observed.Broken(above)
@@ -80,7 +89,7 @@ func (p *Pod) unsure(above float64) bool {
 func viewOf(n *observed.Node) NodeSummary {
 	v := NodeSummary{
 		Name: n.Name, Problem: n.Problem, AgeSeconds: n.Age, CPUs: n.CPUs, OtherCPUs: n.OtherCPUs, BlockedUnknown: n.BlockedUnknown,
-		Pods: len(n.Pods),
+		BlockedByPressure: n.BlockedByPressure, UnlearnedDisks: n.UnlearnedDisks(), Pods: len(n.Pods),
 	}
 	if all := n.Seconds * float64(n.CPUs); all > 0 {
 		v.Busy, v.Stolen, v.PodsBusy = min(1, n.Busy/all), min(1, n.Stolen/all), min(1, n.OfPods/all)
@@ -92,9 +101,10 @@ func viewOf(n *observed.Node) NodeSummary {
 func podOf(r *observed.Pod, explained bool) (*Pod, error) {
 	v := &Pod{
 		Pod: r.Name(), Node: r.Node.Name, Workload: workloads.Of(r.Object), Seconds: r.Seconds,
-		Dilation: r.Dilation, DilationError: r.Margin(), CPULoading: r.CPU, DiskLoading: r.Disk, Threads: r.Threads, BurstSeconds: r.Burst,
+		Dilation: r.Dilation, DilationError: r.Margin(), Threads: r.Threads, BurstSeconds: r.Burst,
 		Pressure: r.Pressure, Short: r.Short(),
 	}
+	v.CPULoading, v.DiskLoading = r.Alone()
 	v.Request, v.Limit = cgroup.CPU(r.Object)
 	if r.Seconds > 0 {
 		v.CPUs, v.Waiting, v.Throttled = r.Times.Run/r.Seconds, r.Times.Wait/r.Seconds, r.Times.Throttled/r.Seconds

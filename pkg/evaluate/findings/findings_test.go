@@ -626,9 +626,12 @@ func TestFindingsAddUp(t *testing.T) {
 				throttled := rapid.SampledFrom([]float64{0, 0, 0.05}).Draw(t, "throttled")
 				s := seen(p, rapid.SampledFrom([]float64{0, 1e-9, 0.001, 0.5, 0.99, 1}).Draw(t, "loading"), wait, throttled)
 				s.Threads = rapid.SampledFrom([]float64{1, 1.4, 3, 9}).Draw(t, "threads")
+				if rapid.Bool().Draw(t, "reads") {
+					s = reading(s, (1-s.CPULoading)*rapid.Float64Range(0, 1).Draw(t, "blocked"), rapid.Int64Range(0, 1e5).Draw(t, "operations"))
+				}
 				pods = append(pods, s)
 			}
-			in.Sights = append(in.Sights, sight(name, cpus, rapid.SampledFrom([]float64{0, 0, 0.1, 100}).Draw(t, "stolen"), pods...))
+			in.Sights = append(in.Sights, atDisk(sight(name, cpus, rapid.SampledFrom([]float64{0, 0, 0.1, 100}).Draw(t, "stolen"), pods...)))
 		}
 		answer, err := findings.Find(in, &plan.Options{Feasibility: anywhere{}})
 		if err != nil {

@@ -39,6 +39,22 @@ func remedyOf(p *plan.Plan, of *observed.Pod) Remedy {
 	return r
 }
 
+// worthAdvice is the part of a dilation from which on a cause is worth advice that nothing shows to help.
+const worthAdvice = observed.WorthAtLeast
+
+// byHand returns the advice against the largest of some causes at disks, nil where there is none.
+func byHand(causes observed.Causes) *ByHand {
+	for _, c := range causes.At(observed.Disk) { // the largest first
+		switch {
+		case c.Dilation < worthAdvice:
+			return nil
+		case c.Kind == observed.ByNeighbour, c.Kind == observed.ByLimit:
+			return &ByHand{Device: c.Device, Pod: c.Pod}
+		}
+	}
+	return nil
+}
+
 // only reports whether the container that a step changes is the only one of a pod.
 func only(of *observed.Pod, s *plan.Step) bool {
 	return s.Pod == of.Name() && len(of.Object.Spec.Containers) == 1 && !slices.ContainsFunc(of.Object.Spec.InitContainers, sidecar)

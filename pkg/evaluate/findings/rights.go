@@ -108,6 +108,9 @@ func (h *hider) remedy(r *Remedy) Remedy {
 	for i := range hidden.Others {
 		hidden.Others[i].Pod = h.pod(hidden.Others[i].Pod)
 	}
+	if r.ByHand != nil {
+		hidden.ByHand = &ByHand{r.ByHand.Device, h.pod(r.ByHand.Pod)}
+	}
 	return hidden
 }
 

@@ -77,7 +77,7 @@ func (g *Group) add(f *Finding) {
 	}
 	for _, c := range f.Causes {
 		k := slices.IndexFunc(g.Causes, func(o observed.Cause) bool {
-			return o.Kind == c.Kind && o.Workload == c.Workload && o.Container == c.Container
+			return o.Kind == c.Kind && o.Workload == c.Workload && o.Container == c.Container && o.Resource == c.Resource
 		})
 		if k < 0 {
 			c.Pod = ""
@@ -87,6 +87,9 @@ func (g *Group) add(f *Finding) {
 		known := &g.Causes[k]
 		known.Dilation += c.Dilation
 		known.Assumed = known.Assumed || c.Assumed
+		if known.Device != c.Device {
+			known.Device = "" // nodes differ in it
+		}
 		if known.Limit != nil && (c.Limit == nil || known.Limit.Cmp(*c.Limit) != 0) {
 			known.Limit = nil // pods differ in it
 		}

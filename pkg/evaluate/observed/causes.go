@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/evaluate/workloads"
@@ -35,9 +36,15 @@ const (
 	ByUnclear Kind = "Unclear"
 )
 
+// Disk is the resource of causes at which a pod waits for a disk. That of all others is the CPU.
+const Disk = "disk"
+
 // Cause is one reason why a pod is slowed down.
 type Cause struct {
 	Kind Kind `json:"kind"`
+	// Resource is [Disk] where the pod waits for one, and Device its name, such as vda; absent where it waits for a processor.
+	Resource string `json:"resource,omitempty"`
+	Device   string `json:"device,omitempty"`
 	// Pod and Workload are those of a neighbour.
 	Pod      string `json:"pod,omitempty"`
 	Workload string `json:"workload,omitempty"`
@@ -106,15 +113,26 @@ func WaitsForItself(n *node.Node, at int) (float64, error) {
 // several cores are longer than the one queue of the model, so that it says rather too little.
 const Believed = 2
 
-// Waits returns why the pod, which is in the model, waits by it, and by how much its limit makes longer what it takes alone.
+// Waits returns why the pod, which is in the model, waits for a processor by it, in times of the pod alone, and how long its limit makes what
+// it takes alone, with what it was observed to wait at disks.
 func (r *Pod) Waits() (w *Waiting, throttling float64, err error) {
 	p, err := r.Node.Predict()
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err = waitingOf(r.Node.Model, r.Index, p)
-	return w, p.Throttling(r.Index), err
+	if w, err = waitingOf(r.Node.Model, r.Index, p); err != nil {
+		return nil, 0, err
+	}
+	w.scale(r.Longer())
+	return w, p.Throttling(r.Index) * r.Longer(), nil
 }
+
+// Longer returns how many times longer than alone the pod takes where it waits at disks and for nothing else, at least 1. The model has such
+// times, of which waiting at disks is a part, for those of the pod.
+func (o *Observation) Longer() float64 { return 1 + o.AtDisks }
+
+// excess returns the part of the dilation that is not the time alone nor waiting at disks, but what happens at processors.
+func (o *Observation) excess() float64 { return max(0, o.Dilation-1-o.AtDisks) }
 
 // Waited returns the part of the dilation that is waiting for a processor.
 func (o *Observation) Waited() float64 {
@@ -122,12 +140,21 @@ func (o *Observation) Waited() float64 {
 	if sum <= 0 {
 		return 0
 	}
-	return max(0, o.Dilation-1) * o.Times.Wait / sum
+	return o.excess() * o.Times.Wait / sum
 }
 
 // Explain returns why a pod is slowed down.
 func (r *Pod) Explain() (Causes, error) {
-	excess, sum := r.Dilation-1, r.Times.Wait+r.Times.Throttled+r.stolen
+	list, err := r.byProcessors()
+	if err != nil {
+		return nil, err
+	}
+	return append(list, r.byDisks()...).Sorted(), nil
+}
+
+// byProcessors returns what adds to the dilation at processors.
+func (r *Pod) byProcessors() (Causes, error) {
+	excess, sum := r.excess(), r.Times.Wait+r.Times.Throttled+r.stolen
 	if excess <= 0 || sum <= 0 {
 		return nil, nil
 	}
@@ -135,7 +162,7 @@ func (r *Pod) Explain() (Causes, error) {
 	limited := r.limited()
 	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
 	waited := r.Waited()
-	w, throttling := &Waiting{By: make([]float64, len(r.Node.Model.Pods))}, 1.0
+	w, throttling := &Waiting{By: make([]float64, len(r.Node.Model.Pods))}, r.Longer()
 	if r.Index >= 0 {
 		var err error
 		if w, throttling, err = r.Waits(); err != nil {
@@ -147,7 +174,7 @@ func (r *Pod) Explain() (Causes, error) {
 	// While it waits a pod uses nothing of its quota, so that it is throttled for less: without its neighbours it would be for
 	// as long.
 	if limited > 0 {
-		limited += min(waited-explained, max(0, throttling-1-limited))
+		limited += min(waited-explained, max(0, throttling-r.Longer()-limited))
 	}
 	list.add(r.byLimits(limited)...)
 	if total > 0 {
@@ -163,7 +190,7 @@ func (r *Pod) Explain() (Causes, error) {
 		other := r.Node.Model.Pods[i]
 		list.add(Cause{Kind: ByNeighbour, Pod: text.QualifiedName(other), Workload: workloads.Of(other.Pod), Dilation: b})
 	}
-	return list.Sorted(), nil
+	return list, nil
 }
 
 // Causes is a list of them.
@@ -171,7 +198,9 @@ type Causes []Cause
 
 // Sorted sorts the causes, those that add most first, and returns them.
 func (c Causes) Sorted() Causes {
-	slices.SortStableFunc(c, func(a, b Cause) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
+	slices.SortStableFunc(c, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Device, b.Device))
+	})
 	return c
 }
 
@@ -186,11 +215,23 @@ func (c Causes) Sum(kinds ...Kind) float64 {
 	return sum
 }
 
+// At returns those at a resource: the CPU, or [Disk].
+func (c Causes) At(resource string) (some Causes) {
+	for _, cause := range c {
+		if cmp.Or(cause.Resource, string(corev1.ResourceCPU)) == resource {
+			some = append(some, cause)
+		}
+	}
+	return some
+}
+
+// negligibleCause is the part of a dilation up to which it is a rounding error.
+const negligibleCause = 1e-9
+
 // add adds the causes that cause anything but a rounding error.
 func (c *Causes) add(some ...Cause) {
-	const rounding = 1e-9
 	for _, cause := range some {
-		if cause.Dilation > rounding {
+		if cause.Dilation > negligibleCause {
 			*c = append(*c, cause)
 		}
 	}

@@ -38,11 +38,15 @@ type Node struct {
 	OtherCPUs      []int // that the node had for less of the time; only intervals of cpus count
 	exclusive      bool  // some pod has processors for itself
 	BlockedUnknown bool  // the kernel does not account how long tasks are blocked
+	// BlockedByPressure reports that how long tasks are blocked is by the pressure of pods.
+	BlockedByPressure bool
 	// Of the time, in seconds: for how long processors ran anything, pods, pods that have ended since, and what is in no pod, and for
 	// how long the hypervisor took them.
 	Busy, OfPods, ended, system, Stolen float64
 	Pods                                []*Pod
 	All                                 []*corev1.Pod // that have not ended, observed or not
+
+	last *usage.Interval
 
 	// Model is the node of the model, with the pods of [Pod.Index], and its solution, nil until it is asked for.
 	Model      *node.Node
@@ -81,14 +85,14 @@ func Observe(in *Input, above float64) *Cluster {
 			n = &Node{Name: s.Node}
 			all[s.Node] = n
 		}
-		n.see(s, above, cmp.Or(in.Window, Window))
+		n.see(s, above, cmp.Or(in.Window, Window), !in.WithoutDisks)
 		n.newModel(in.Weights)
 	}
 	return &Cluster{slices.SortedFunc(maps.Values(all), func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })}
 }
 
-// see takes what a gauge saw.
-func (n *Node) see(s *Sight, above float64, window time.Duration) {
+// see takes what a gauge saw, with what it did of disks or without.
+func (n *Node) see(s *Sight, above float64, window time.Duration, withDisks bool) {
 	n.Age, n.Slowed = s.Age.Seconds(), min(slowed, above)
 	switch {
 	case n.Object == nil:
@@ -107,7 +111,7 @@ func (n *Node) see(s *Sight, above float64, window time.Duration) {
 	n.Problem = ""
 	known := n.byUID(s)
 	n.seeNode(s.Intervals[latest(s.Intervals, window):], known)
-	seen := observe(s.Intervals, above, window)
+	seen := observe(s.Intervals, above, window, withDisks)
 	for _, uid := range slices.Sorted(maps.Keys(seen)) {
 		o := seen[uid]
 		if pod := known[uid]; pod != nil {
@@ -119,6 +123,8 @@ func (n *Node) see(s *Sight, above float64, window time.Duration) {
 // seeNode takes what some intervals say of the node itself, given the pods that are known by their UIDs.
 func (n *Node) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod) {
 	last := &intervals[len(intervals)-1]
+	n.last = last
+	n.BlockedByPressure = slices.ContainsFunc(last.Pods, func(p usage.Pod) bool { return p.BlockedBy == usage.ByPressure })
 	n.cgroup, n.BlockedUnknown = last.CgroupVersion, last.BlockedUnknown
 	goesOn := map[string]bool{} // by UIDs
 	for i := range last.Pods {

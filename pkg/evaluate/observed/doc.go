@@ -7,5 +7,10 @@
 // about as long as it was observed to. What it does not explain is called unclear, but for what can only have been one of them: a
 // thread waits only while something else runs (see conservation.go).
 //
+// Time for which a pod was blocked is a part of its time alone, as far as its operations at disks take that long on a quiet disk; the gauge
+// learns how long that is. What they waited for those of others is a part of the dilation, and each neighbour's by what it had queued: see
+// package station. A pod that spends a limit of its own at a disk waits for that. The model of the node is of processors only, and takes
+// waiting at disks for a part of the time alone; what it says is converted.
+//
 // The package has no access to a cluster or a clock.
 package observed

@@ -21,6 +21,9 @@ type Input struct {
 	Weights cgroup.Options
 	// Window is how much of the latest past an observation is made of, two intervals at least; 0 means [Window].
 	Window time.Duration
+	// WithoutDisks takes all time for which pods were blocked for time alone: for observations that are compared with others of which
+	// nothing is kept of disks.
+	WithoutDisks bool
 }
 
 // Sight is the report of a gauge on its node.

@@ -206,7 +206,7 @@ func smallest(whole int64, containers []cgroup.Limited) Limit {
 // fit finds what a limit holds back: the pod, or as far as is known the container.
 func (r *Pod) fit(l *Limit) {
 	threads, run := r.Threads, r.Times.Run
-	l.load.Loading, l.Stretch = min(1, r.CPU), 1+r.limited()*l.seconds/r.Times.Throttled
+	l.load.Loading, l.Stretch = min(1, r.CPU), 1+r.limited()/r.Longer()*l.seconds/r.Times.Throttled
 	switch {
 	case l.Container == "":
 	case l.own > 0:
@@ -275,7 +275,7 @@ func (o *Observation) limited() float64 {
 	if sum <= 0 {
 		return 0
 	}
-	return max(0, o.Dilation-1) * o.Times.Throttled / sum
+	return o.excess() * o.Times.Throttled / sum
 }
 
 const (

@@ -12,8 +12,12 @@ import (
 type Observation struct {
 	Seconds   float64
 	intervals int
-	// The means over the window, as of [Pod], and the dilation of each of its intervals.
+	// The means over the window, and the dilation of each of its intervals. CPU and Disk are as of [usage.Pod]: parts of the time without waiting
+	// for a processor, in which waiting at disks is. [Observation.Alone] has those of the time alone.
 	Dilation, CPU, Disk, Threads float64
+	// AtDisks is the part of the dilation that is waiting at disks, as far as it is known for what, and waits are what it consists of.
+	AtDisks float64
+	waits   []wait
 	// Burst is for how many seconds a thread computes at a time, 0 where that is unknown, and bursting for how long the threads ran of
 	// which it is known.
 	Burst, bursting float64
@@ -33,8 +37,8 @@ type Observation struct {
 	AtLeast bool
 }
 
-// observe returns what was seen of each pod in the latest of some intervals, those of a window, by its UID.
-func observe(intervals []usage.Interval, above float64, window time.Duration) map[string]*Observation {
+// observe returns what was seen of each pod in the latest of some intervals, those of a window, by its UID, with waiting at disks or without.
+func observe(intervals []usage.Interval, above float64, window time.Duration, withDisks bool) map[string]*Observation {
 	seen := map[string]*Observation{}
 	if len(intervals) == 0 {
 		return seen
@@ -47,6 +51,10 @@ func observe(intervals []usage.Interval, above float64, window time.Duration) ma
 		v := &intervals[i]
 		inWindow := i >= first
 		back += v.Seconds
+		var at *disks
+		if withDisks {
+			at = disksOf(v)
+		}
 		here := make(map[string]bool, len(v.Pods))
 		for k := range v.Pods {
 			p := &v.Pods[k]
@@ -62,7 +70,7 @@ func observe(intervals []usage.Interval, above float64, window time.Duration) ma
 			if i == len(intervals)-1 {
 				last[p.UID] = p
 			}
-			dilation := o.add(v, p, inWindow)
+			dilation := o.add(v, p, inWindow, at.waits(k))
 			if dilation < Broken(above) {
 				over[p.UID] = true
 			}
@@ -97,11 +105,12 @@ func latest(intervals []usage.Interval, window time.Duration) int {
 	return 0
 }
 
-// add adds an interval, if it is in the window, and returns the pod's dilation in it, with what the hypervisor took.
+// add adds an interval, if it is in the window, and returns the pod's dilation in it, with what the hypervisor took, and what it waited at
+// disks, in parts of the time for which it was blocked.
 //
 // While the hypervisor runs something else, a task seems to sleep: kernels take stolen time from what a task runs. So its
 // time without waiting is shorter by what was stolen while it ran, which is its part of all that ran.
-func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float64 {
+func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool, atDisks []wait) float64 {
 	stolen := 0.0 // per second that a task runs
 	if v.BusySeconds >= usage.Instant {
 		stolen = v.StolenSeconds / v.BusySeconds
@@ -109,22 +118,25 @@ func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	const maxLost = 0.9
 	lost := min(p.CPULoading*stolen, maxLost)
 	dilation := p.Dilation / (1 - lost)
+	cpu, disk := min(1, p.CPULoading/(1-lost)), min(1, p.DiskLoading/(1-lost))
+	longer := 1 / (1 - min(disk, 1-cpu)*partOf(atDisks))
 	if !inWindow || p.Seconds < usage.Instant {
-		return dilation
+		return dilation * longer
 	}
 	neutral := p.Seconds / dilation
 	o.Seconds += p.Seconds
 	o.intervals++
-	o.Dilation += neutral // until finish
-	o.CPU += min(1, p.CPULoading/(1-lost)) * neutral
-	o.Disk += min(1, p.DiskLoading/(1-lost)) * neutral
+	o.Dilation += neutral                                    // until finish
+	o.AtDisks += o.waitAt(atDisks, min(disk, 1-cpu)*neutral) // until finish
+	o.CPU += cpu * neutral
+	o.Disk += disk * neutral
 	o.Threads += p.Threads * p.Seconds
 	if p.BurstSeconds > 0 {
 		o.Burst += p.BurstSeconds * p.Run // until finish
 		o.bursting += p.Run
 	}
-	o.dilations = append(o.dilations, dilation)
-	o.loadings = append(o.loadings, min(1, p.CPULoading/(1-lost)))
+	o.dilations = append(o.dilations, dilation*longer)
+	o.loadings = append(o.loadings, cpu)
 	o.Times.Run += p.Run
 	o.Times.Unseen += p.Unseen
 	o.Times.Wait += p.Wait
@@ -141,7 +153,7 @@ func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 		}
 		*o.Pressure += *p.PressureSeconds
 	}
-	return dilation
+	return dilation * longer
 }
 
 // finish divides the sums, so that they are means.
@@ -151,7 +163,9 @@ func (o *Observation) finish() {
 		return
 	}
 	neutral := o.Dilation
-	o.Dilation = o.Seconds / neutral
+	alone := neutral - o.AtDisks
+	o.Dilation = o.Seconds / alone
+	o.AtDisks /= alone
 	o.CPU /= neutral
 	o.Disk = min(o.Disk/neutral, 1-o.CPU)
 	o.Threads /= o.Seconds
@@ -161,6 +175,11 @@ func (o *Observation) finish() {
 	if o.Pressure != nil {
 		*o.Pressure /= o.Seconds
 	}
+}
+
+// Alone returns the parts of the time alone in which a thread of the pod runs and is blocked by disks that serve it.
+func (o *Observation) Alone() (cpu, disk float64) {
+	return min(1, o.CPU*o.Longer()), min(1, max(0, o.Disk*o.Longer()-o.AtDisks))
 }
 
 // Short reports whether the observation is too short to judge by it.

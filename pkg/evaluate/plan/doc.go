@@ -8,6 +8,8 @@
 // where that is lower. The excess of a cluster is the sum over its pods, weighted by their priorities. The plan is a sequence of
 // changes, each of which takes from it what its row says, so that the rows add up to what the whole plan wins.
 //
+// What a pod waits at disks stays as it was observed: no step is for that, though a move may mend it as well, or bring two together there.
+//
 // How a pod fares after changes follows from how it was observed to fare and from the model of its node (package observed): what it
 // waits changes in proportion to what the model has it wait, and grows by at least as much as that grows.
 //

@@ -211,11 +211,11 @@ func (h *host) fare(of func(i int) (waits float64, b *breakdown, err error)) (*o
 	return o, nil
 }
 
-// waits returns how long a member waits, in times of its own, given by how much its limit makes longer what it takes alone, and for how
-// much of that it waits for others.
+// waits returns how long a member waits for a processor, in times of the pod alone, given by how much its limit makes longer what it takes
+// alone, and for how much of that it waits for others. What it waits at disks does not change, so that the model's times keep their part of it.
 func (h *host) waits(i int, throttled, delay float64) (float64, error) {
 	itself, err := observed.WaitsForItself(h.model, i)
-	return itself + (1+itself)*throttled*delay, err
+	return (itself + (1+itself)*throttled*delay) * h.members[i].pod.Longer(), err
 }
 
 // index returns where a pod is among the members, −1 if it is not.

@@ -25,8 +25,8 @@ type subject struct {
 
 // breakdown is what adds how much to the dilation of a pod as it was observed.
 type breakdown struct {
-	// What no change takes away, its limits, what is not clear, and waiting as far as the model explains it. The model has it wait for
-	// modelled.
+	// What no change takes away, waiting at disks among it, its limits, what is not clear, and waiting as far as the model explains it. The
+	// model has it wait for modelled.
 	fixed, limits, unclear, explained, modelled float64
 	// limited is what the limit of each container adds, that of the pod as a whole by no name.
 	limited map[string]float64
@@ -64,7 +64,10 @@ func (s *subject) explain(modelled float64) (*breakdown, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.fixed, b.limits, b.unclear = causes.Sum(observed.ByHypervisor, observed.ByEnded), causes.Sum(observed.ByLimit), causes.Sum(observed.ByUnclear)
+	b.fixed = p.AtDisks
+	causes = causes.At(string(corev1.ResourceCPU))
+	b.fixed += causes.Sum(observed.ByHypervisor, observed.ByEnded)
+	b.limits, b.unclear = causes.Sum(observed.ByLimit), causes.Sum(observed.ByUnclear)
 	b.explained = causes.Sum(observed.ByNeighbour, observed.BySystem, observed.ByItself)
 	if most := observed.Believed * modelled; b.explained > most { // the rest is due to what runs there, whatever the model says
 		b.unclear, b.explained = b.unclear+b.explained-most, most

@@ -1,0 +1,289 @@
+package observed
+
+import (
+	"cmp"
+	"slices"
+
+	"loadline.dev/loadline/pkg/evaluate/workloads"
+	"loadline.dev/loadline/pkg/gauge/usage"
+	"loadline.dev/loadline/pkg/model/station"
+)
+
+// disks are the devices of an interval, and which pods use them.
+type disks struct {
+	interval *usage.Interval
+	at       map[string]*disk // by their names
+}
+
+// disk is a device of an interval.
+type disk struct {
+	*usage.Disk
+
+	interval *usage.Interval
+	solved   *station.Station // nil until a pod is found to use it
+	// pods are the customers, as indices of the pods of the interval, in increasing order.
+	pods []int
+}
+
+// wait is for how long the threads of a pod waited at a disk in an interval, each on average, in seconds: for the operations of others, or for the
+// limit that the pod has there.
+type wait struct {
+	at       *disk
+	customer int
+	limit    bool
+	seconds  float64
+}
+
+// disksOf returns the disks of an interval, nil where nothing is known of what any of them takes when it is quiet.
+func disksOf(v *usage.Interval) *disks {
+	if !slices.ContainsFunc(v.Disks, func(d usage.Disk) bool { return len(d.Service) > 0 }) {
+		return nil
+	}
+	all := &disks{v, make(map[string]*disk, len(v.Disks))}
+	for i := range v.Disks {
+		all.at[v.Disks[i].Name] = &disk{Disk: &v.Disks[i], interval: v}
+	}
+	for i := range v.Pods {
+		for k := range v.Pods[i].Disks {
+			if d := all.at[v.Pods[i].Disks[k].Name]; d != nil {
+				d.pods = append(d.pods, i)
+			}
+		}
+	}
+	return all
+}
+
+// station returns for how long operations waited at a disk of which something is known of what it takes when it is quiet.
+func (d *disk) station() *station.Station {
+	if d.solved == nil {
+		d.solved = station.New(d.seen())
+	}
+	return d.solved
+}
+
+// seen returns what happened at a disk.
+func (d *disk) seen() *station.Interval {
+	v := &station.Interval{
+		Seconds: d.interval.Seconds, Busy: d.BusySeconds, InFlight: [station.Directions]float64{d.Reads.Seconds, d.Writes.Seconds},
+		Counted: workOf(d.Reads.Operations, d.Reads.Bytes, d.Writes.Operations, d.Writes.Bytes),
+	}
+	for i := range d.Service {
+		s := &d.Service[i]
+		at := station.Read
+		if s.Direction == usage.Write {
+			at = station.Write
+		}
+		v.Quiet[at] = append(v.Quiet[at], station.Size{Bytes: float64(s.Bytes), Seconds: s.Seconds, Spread: s.Spread})
+	}
+	for at := range v.Quiet {
+		slices.SortFunc(v.Quiet[at], func(a, b station.Size) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	}
+	for _, i := range d.pods {
+		p := &d.interval.Pods[i]
+		did := p.Disks[slices.IndexFunc(p.Disks, func(of usage.PodDisk) bool { return of.Name == d.Name })]
+		c := station.Customer{Work: workOf(did.ReadOperations, did.ReadBytes, did.WriteOperations, did.WriteBytes)}
+		if p.BlockedBy == usage.ByTasks {
+			c.Threads = p.Threads
+		}
+		v.Customers = append(v.Customers, c)
+	}
+	return v
+}
+
+func workOf(reads, readBytes, writes, writeBytes int64) station.Work {
+	return station.Work{
+		station.Read:  {Operations: float64(reads), Bytes: float64(readBytes)},
+		station.Write: {Operations: float64(writes), Bytes: float64(writeBytes)},
+	}
+}
+
+// waits returns at which disks a pod of the interval waited, in parts of the time for which its threads were blocked, in the place of seconds.
+func (all *disks) waits(pod int) (list []wait) {
+	if all == nil {
+		return nil
+	}
+	p := &all.interval.Pods[pod]
+	if p.Blocked <= 0 || p.BlockedBy == usage.ByNothing {
+		return nil
+	}
+	var stays []station.Stay
+	for i := range p.Disks {
+		d := all.at[p.Disks[i].Name]
+		if d == nil || len(d.Service) == 0 || all.passes(d, p) {
+			continue
+		}
+		customer, _ := slices.BinarySearch(d.pods, pod)
+		list, stays = append(list, wait{at: d, customer: customer}), append(stays, d.station().Stay(customer))
+	}
+	for i, part := range station.Waited(stays, p.Blocked, p.BlockedBy == usage.ByTasks) {
+		list[i].seconds = part
+	}
+	return all.limited(p, list, stays)
+}
+
+// passes reports whether a pod's operations pass through a disk to one beneath it, which has them in its account: they wait there, and are
+// counted once.
+func (all *disks) passes(d *disk, p *usage.Pod) bool {
+	for next, seen := slices.Clone(d.Beneath), 0; len(next) > 0 && seen <= len(all.at); seen++ {
+		name := next[0]
+		if slices.ContainsFunc(p.Disks, func(of usage.PodDisk) bool { return of.Name == name && of.Name != d.Name }) {
+			return true
+		}
+		next = next[1:]
+		if lower := all.at[name]; lower != nil {
+			next = append(next, lower.Beneath...)
+		}
+	}
+	return false
+}
+
+// atLimit is the part of a limit from which on it is spent: the kernel admits no more than the limit, and little less while something waits.
+const atLimit = 0.95
+
+// limited returns the waits of a pod that a limit of its own holds back, or those that are given. A pod that spends its limit does no more
+// without its neighbours, so that all of its waiting is due to that.
+func (all *disks) limited(p *usage.Pod, waits []wait, stays []station.Stay) []wait {
+	i := slices.IndexFunc(p.Disks, func(d usage.PodDisk) bool { return spent(&d, p.Seconds) })
+	if i < 0 || len(waits) == 0 {
+		return waits
+	}
+	service := 0.0
+	for _, s := range stays {
+		service += s.Service
+	}
+	return []wait{{at: all.at[p.Disks[i].Name], limit: true, seconds: max(0, 1-service/p.Blocked)}}
+}
+
+// spent reports whether a pod did as much at a disk in some seconds as its limit lets it.
+func spent(d *usage.PodDisk, seconds float64) bool {
+	is := func(did, limit int64) bool { return limit > 0 && float64(did) >= atLimit*float64(limit)*seconds }
+	l := d.Limit
+	return l != nil && (is(d.ReadBytes, l.ReadBytes) || is(d.WriteBytes, l.WriteBytes) ||
+		is(d.ReadOperations, l.ReadOperations) || is(d.WriteOperations, l.WriteOperations))
+}
+
+// mostWaiting is the largest part of the time without waiting for a processor that is taken for waiting at disks: a dilation of 1,000, as the
+// largest of a gauge.
+const mostWaiting = 0.999
+
+// partOf returns which part of the time for which a pod was blocked it waited at disks.
+func partOf(waits []wait) (part float64) {
+	for i := range waits {
+		part += waits[i].seconds
+	}
+	return min(part, mostWaiting)
+}
+
+// waitAt adds for how long threads of the pod waited at disks in an interval, given the parts of the time for which they were blocked and for
+// how long each was on average, and returns how long that is in all.
+func (o *Observation) waitAt(list []wait, blocked float64) (seconds float64) {
+	for _, w := range list {
+		if w.seconds *= blocked; w.seconds > 0 {
+			o.waits = append(o.waits, w)
+		}
+	}
+	return partOf(list) * blocked
+}
+
+// byDisks returns what waiting at disks adds to the dilation, and for whose operations.
+func (r *Pod) byDisks() (list Causes) {
+	sum := 0.0
+	for _, w := range r.waits {
+		sum += w.seconds
+	}
+	if sum <= 0 || r.AtDisks <= 0 {
+		return nil
+	}
+	pods, index := r.Node.byUIDs(), map[Cause]int{}
+	for _, w := range r.waits {
+		dilation := r.AtDisks * (w.seconds / sum)
+		for who, share := range w.shares(pods, r.Node) {
+			i, known := index[who]
+			if !known {
+				i = len(list)
+				index[who] = i
+				list = append(list, who)
+			}
+			list[i].Dilation += dilation * share
+		}
+	}
+	return slices.DeleteFunc(list, func(c Cause) bool { return c.Dilation <= negligibleCause })
+}
+
+// shares calls yield with what a wait is due to, and the parts, which add up to 1.
+func (w *wait) shares(pods map[string]*Pod, n *Node) func(yield func(Cause, float64) bool) {
+	return func(yield func(Cause, float64) bool) {
+		if w.limit {
+			yield(Cause{Kind: ByLimit, Resource: Disk, Device: w.at.Name}, 1)
+			return
+		}
+		left := 1.0
+		for k, i := range w.at.pods {
+			share := w.at.station().Share(w.customer, k)
+			left -= share
+			if share > 0 && !yield(n.owner(w.at, pods, w.at.interval.Pods[i].UID), share) {
+				return
+			}
+		}
+		if left > 0 {
+			yield(outside(w.at), left)
+		}
+	}
+}
+
+// owner is the cause that a pod of an interval is, by its UID.
+func (n *Node) owner(at *disk, pods map[string]*Pod, uid string) Cause {
+	c := Cause{Kind: BySystem, Resource: Disk, Device: at.Name}
+	if p := pods[uid]; p != nil {
+		c.Kind, c.Pod, c.Workload = ByNeighbour, p.Name(), workloads.Of(p.Object)
+	} else if n.hasEnded(uid) {
+		c.Kind = ByEnded
+	}
+	return c
+}
+
+// outside is the cause that operations of a device are which no pod is known to have had. With version 1 of control groups the kernel counts none
+// that write back what pods wrote to the page cache, and a gauge does not report all pods of a node that has very many: then these may be pods'.
+func outside(at *disk) Cause {
+	c := Cause{Kind: BySystem, Resource: Disk, Device: at.Name}
+	if at.interval.CgroupVersion != 2 || at.interval.LeftOut > 0 {
+		c.Kind = ByUnclear
+	}
+	return c
+}
+
+// UnlearnedDisks returns the names of the disks at which a pod did something in the last interval, and was blocked for a part of it that is worth a
+// word, and of which nothing is known of what they take when they are quiet.
+func (n *Node) UnlearnedDisks() (names []string) {
+	if n.last == nil {
+		return nil
+	}
+	learned := map[string]bool{}
+	for i := range n.last.Disks {
+		learned[n.last.Disks[i].Name] = len(n.last.Disks[i].Service) > 0
+	}
+	for i := range n.last.Pods {
+		p := &n.last.Pods[i]
+		for k := range p.Disks {
+			if name := p.Disks[k].Name; !learned[name] && p.DiskLoading >= WorthAtLeast && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// byUIDs returns the observed pods of the node by the UIDs of their control groups.
+func (n *Node) byUIDs() map[string]*Pod {
+	pods := make(map[string]*Pod, len(n.Pods))
+	for _, p := range n.Pods {
+		pods[p.UID] = p
+	}
+	return pods
+}
+
+// hasEnded reports whether a pod that was seen is not there any more.
+func (n *Node) hasEnded(uid string) bool {
+	return n.last.LeftOut == 0 && !slices.ContainsFunc(n.last.Pods, func(p usage.Pod) bool { return p.UID == uid })
+}
