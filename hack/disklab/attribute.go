@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// did is what a pod did in a run by what the kernel accounts, a second.
+type did struct {
+	class      class
+	operations float64
+	bytes      float64
+	stalled    float64 // some, at disks
+	inFlight   float64 // by its own clock: no kernel accounts it of a group
+	cpu        float64
+}
+
+func (d did) bytesEach() float64 { return d.bytes / max(1e-9, d.operations) }
+
+// together returns what each pod did while all ran, on average.
+func (m mixRecord) together() []did {
+	all, n := make([]did, len(m.Jobs)), 0.0
+	for _, r := range m.Runs {
+		if len(r.Jobs) != len(m.Jobs) {
+			continue
+		}
+		n++
+		for i, pod := range r.Pods {
+			d := &all[r.Jobs[i]]
+			d.class = m.Jobs[r.Jobs[i]].class()
+			d.operations += float64(pod.Served.operations()) / r.Seconds
+			d.bytes += float64(pod.Served.ReadBytes+pod.Served.WriteBytes) / r.Seconds
+			d.stalled += pod.Disk.Some / r.Seconds
+			d.inFlight += pod.Latency * float64(pod.Units) / r.Seconds
+			d.cpu += pod.CPU / r.Seconds
+		}
+	}
+	for i := range all {
+		d := &all[i]
+		d.operations, d.bytes, d.stalled, d.inFlight, d.cpu = d.operations/n, d.bytes/n, d.stalled/n, d.inFlight/n, d.cpu/n
+	}
+	return all
+}
+
+// attribution is a candidate for how much of a victim's waiting is due to another pod.
+type attribution struct {
+	name   string
+	weight func(service, did) float64
+}
+
+func attributions() []attribution {
+	return []attribution{
+		{"operations", func(_ service, d did) float64 { return d.operations }},
+		{"bytes", func(_ service, d did) float64 { return d.bytes }},
+		{"operations x quiet latency", func(s service, d did) float64 { return d.operations * s.quiet[d.class].at(d.bytesEach()) }},
+		{"operations x demand", func(s service, d did) float64 { return d.operations * s.demand[d.class].at(d.bytesEach()) }},
+		{"in-flight time, its own clock", func(_ service, d did) float64 {
+			if d.operations == 0 {
+				return 0
+			}
+			return d.inFlight
+		}},
+		{"io.pressure some", func(_ service, d did) float64 { return d.stalled }},
+		{"CPU time", func(_ service, d did) float64 { return d.cpu }},
+	}
+}
+
+// showAttribution says how often each candidate blames the pod whose removal helps the victim most.
+func showAttribution(w io.Writer, r *recording, s service) {
+	fmt.Fprintln(w, "CULPRIT BY\tRIGHT\tOF\tWITHIN 3 %\tWHAT REMOVING IT WINS, OF THE BEST")
+	for _, a := range attributions() {
+		right, near, n, won := 0, 0, 0, 0.0
+		for _, m := range r.Mixes {
+			together := m.together()
+			for pod, t := range m.Truth {
+				if t.Culprit < 0 || t.Without == nil || t.Noisy || !m.Jobs[pod].waits() {
+					continue
+				}
+				picked, best := -1, 0.0
+				for other, d := range together {
+					if weight := a.weight(s, d); other != pod && weight > best {
+						picked, best = other, weight
+					}
+				}
+				n++
+				if picked < 0 {
+					continue
+				}
+				if picked == t.Culprit {
+					right++
+				}
+				if t.Without[picked] >= 0.97*t.Without[t.Culprit] {
+					near++
+				}
+				if gain := t.Without[t.Culprit] - t.Together; gain > 0 {
+					won += (t.Without[picked] - t.Together) / gain
+				}
+			}
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\n", a.name, right, n, near, won/float64(max(1, n)))
+	}
+	fmt.Fprintln(w)
+}
