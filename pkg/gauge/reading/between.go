@@ -29,6 +29,8 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 	for i := range before.Pods {
 		pods[before.Pods[i].UID] = &before.Pods[i]
 	}
+	interval.Disks, interval.DisksLeftOut = c.disks()
+	c.names = namesOf(interval.Disks, after)
 	for i := range after.Pods {
 		if pod := c.pod(pods[after.Pods[i].UID], &after.Pods[i]); pod.Tasks > 0 || pod.Run > 0 {
 			interval.Pods = append(interval.Pods, pod)
@@ -37,7 +39,8 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 	places := placed(before, after)
 	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = places.busyAndStolen(before, after)
 	interval.ExclusiveCPUs = places.exclusive()
-	interval.BlockedUnknown = !after.BlockedKnown
+	byPressure := func(p usage.Pod) bool { return p.BlockedBy == usage.ByPressure }
+	interval.BlockedUnknown = !after.BlockedKnown && !slices.ContainsFunc(interval.Pods, byPressure)
 	interval.LeftOut = max(0, len(interval.Pods)-usage.MaxPods)
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
 	limitContainers(interval.Pods)
@@ -87,6 +90,7 @@ type comparison struct {
 	before, after  *Reading
 	span           float64 // seconds between them
 	earlier, later map[int]*Task
+	names          map[Number]string // of the disks of the interval
 }
 
 func byID(reading *Reading) map[int]*Task {
@@ -123,6 +127,7 @@ func (c *comparison) pod(before, after *Pod) usage.Pod {
 	}
 	groups, gone := c.groups(before, after)
 	c.throttle(before, after, groups)
+	blocked := c.block(before, after, groups, &pod)
 	var items []item
 	var ran, left float64 // left: throttled, and not tasks that were seen
 	for i := range groups {
@@ -139,10 +144,12 @@ func (c *comparison) pod(before, after *Pod) usage.Pod {
 	pod.Unseen = max(pod.Unseen, c.used(before.Usage, after.Usage)-ran)
 	pod.Run = ran + pod.Unseen
 	pod.Seconds = max(pod.Seconds, min(c.span, pod.Run/float64(max(1, c.after.CPUs))))
+	pod.Blocked = max(pod.Blocked, blocked)
 	pod.Tasks = len(items) + len(gone)
 	if before.Pressure != Unknown && after.Pressure != Unknown {
 		pod.PressureSeconds = new(grown(before.Pressure, after.Pressure))
 	}
+	pod.Disks = c.podDisks(before, after)
 	limitContainersOf(&pod, usage.MaxContainers)
 	stall, known := stalled(before, after, c.span)
 	rate(&pod, withUnseen(items, gone, &pod, evidence{left: left, stalled: stall, polled: known}))

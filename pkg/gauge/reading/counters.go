@@ -24,12 +24,16 @@ func (r *Reader) parseIDs(path string) (err error) {
 	if r.buffer, err = readWhole(path, r.buffer, limit); err != nil {
 		return err
 	}
-	text := r.buffer
-	if len(text) >= limit { // its last line is not whole
-		text = text[:bytes.LastIndexByte(text, '\n')+1]
-	}
-	r.ids, err = ids(text, r.ids)
+	r.ids, err = ids(wholeLines(r.buffer, limit), r.ids)
 	return named(path, err)
+}
+
+// wholeLines returns the lines of a text that are whole if it was cut at a limit.
+func wholeLines(text []byte, limit int) []byte {
+	if len(text) >= limit {
+		return text[:bytes.LastIndexByte(text, '\n')+1]
+	}
+	return text
 }
 
 // named adds the name of a file to the line and reason of an error, if it is one.
@@ -122,16 +126,28 @@ func (r *Reader) stall(path string) (*Stall, error) {
 
 // pressure returns how long some task of a control group waited for a processor.
 func (r *Reader) pressure(path string) (waited time.Duration, err error) {
-	waited = Unknown
-	if r.trees.pressure == "" {
-		return waited, nil
+	p, err := r.pressureOf(path, "cpu.pressure")
+	if p == nil {
+		return Unknown, err
 	}
-	err = r.parse(r.pressureFile(path), func(text []byte) (err error) {
-		waited, _, err = pressure(text)
+	return p.Some, err
+}
+
+// pressureOf returns what a file of pressure stall information of a control group has, nil where there is none.
+func (r *Reader) pressureOf(path, file string) (*Pressure, error) {
+	if r.trees.pressure == "" {
+		return nil, nil
+	}
+	p := &Pressure{}
+	err := r.parse(filepath.Join(r.trees.pressure, path, file), func(text []byte) (err error) {
+		p.Some, p.Full, err = pressure(text)
 		return err
 	})
-	if absent(err) {
-		return Unknown, nil
+	if err == nil {
+		return p, nil
 	}
-	return waited, err
+	if absent(err) {
+		err = nil
+	}
+	return nil, err
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // readWhole returns the content of a file, in the buffer or in a larger one, cut at the limit in bytes.
@@ -115,6 +117,15 @@ func entries(path string, text []byte, names []string) []string {
 		}
 	}
 	return names
+}
+
+// deviceNumber returns the number of the device that a file is on, if it may be seen.
+func deviceNumber(path string) (Number, bool) {
+	var about syscall.Stat_t
+	if err := syscall.Stat(path, &about); err != nil {
+		return Number{}, false
+	}
+	return Number{unix.Major(about.Dev), unix.Minor(about.Dev)}, true
 }
 
 // gone reports whether an error means that the task or the control group is no more.

@@ -25,5 +25,8 @@ func directories(path string, _ []byte, names []string) ([]string, error) {
 	return names, err
 }
 
+// deviceNumber finds no device.
+func deviceNumber(string) (Number, bool) { return Number{}, false }
+
 // gone reports whether an error means that the task or the control group is no more.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

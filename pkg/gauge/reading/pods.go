@@ -38,6 +38,12 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 	if pod.Pressure, err = r.pressure(path); err != nil {
 		return err
 	}
+	if pod.DiskPressure, err = r.pressureOf(path, "io.pressure"); err != nil {
+		return err
+	}
+	if pod.MemoryPressure, err = r.pressureOf(path, "memory.pressure"); err != nil {
+		return err
+	}
 	if pod.Stall, err = r.stall(path); err != nil {
 		return err
 	}
@@ -88,7 +94,7 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 	if len(own.Tasks) > 0 {
 		pod.Groups = append(pod.Groups, own)
 	}
-	return nil
+	return r.podDisks(path, pod)
 }
 
 // group adds to a group the values of a control group and of those within, and returns the account of the former.
@@ -153,6 +159,7 @@ func merged(pods []Pod) []Pod {
 		if n := len(kept); n > 0 && kept[n-1].UID == p.UID {
 			one := &kept[n-1]
 			one.Usage, one.Throttled, one.Pressure = sum(one.Usage, p.Usage), sum(one.Throttled, p.Throttled), sum(one.Pressure, p.Pressure)
+			one.mergeDisks(&p)
 			one.Groups = append(one.Groups, p.Groups...)
 			continue
 		}

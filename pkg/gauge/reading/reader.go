@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -9,9 +10,9 @@ import (
 // Reader takes readings. Its zero value reads its own node. It keeps buffers, and the last state of each task: use one Reader
 // for all readings of a node, not at the same time.
 type Reader struct {
-	// Proc is where the proc file system of the host is, by default /proc, and Cgroup where its control groups are, by default
-	// /sys/fs/cgroup.
-	Proc, Cgroup string
+	// Proc is where the proc file system of the host is, by default /proc, Cgroup where its control groups are, by default
+	// /sys/fs/cgroup, and Sys where its sysfs is, by default /sys.
+	Proc, Cgroup, Sys string
 	// Pod is the UID of the pod that the reader runs in, if it runs in one. Where the control groups of several nodes are below
 	// Cgroup, those of the node with this pod are read.
 	Pod string
@@ -30,6 +31,11 @@ type Reader struct {
 	last, seen map[int]Task
 	lists      map[string]string // of processors that containers may run on
 	began      time.Time
+	// turn is the number of this reading, from 1. The devices are those of the last reading by their names, and the disks of pods by
+	// the directories of these.
+	turn      int
+	devices   map[string]*device
+	podsDisks map[string]*podDisks
 	// How many tasks and control groups may be read yet.
 	ofTasks, ofGroups allowance
 }
@@ -51,12 +57,16 @@ func (r *Reader) Read() (*Reading, error) {
 	if err := r.node(reading); err != nil {
 		return nil, err
 	}
+	if err := r.disks(reading); err != nil {
+		return nil, err
+	}
 	for _, root := range r.roots {
 		if err := r.level(reading, root); err != nil {
 			return nil, err
 		}
 	}
 	reading.Pods = merged(reading.Pods)
+	maps.DeleteFunc(r.podsDisks, func(_ string, d *podDisks) bool { return d.turn != r.turn })
 	r.last, r.seen = r.seen, r.last
 	return reading, nil
 }
@@ -69,15 +79,20 @@ func (r *Reader) prepare() (err error) {
 	if r.Cgroup == "" {
 		r.Cgroup = "/sys/fs/cgroup"
 	}
+	if r.Sys == "" {
+		r.Sys = "/sys"
+	}
 	if r.Now == nil {
 		r.Now = time.Now
 	}
 	if r.buffer == nil {
 		r.buffer = make([]byte, 0, 32<<10)
 		r.last, r.seen, r.lists = map[int]Task{}, map[int]Task{}, map[string]string{}
+		r.devices, r.podsDisks = map[string]*device{}, map[string]*podDisks{}
 		r.ofTasks = allowance{all: maxTasks, most: maxPodTasks, least: minPodTasks}
 		r.ofGroups = allowance{all: maxGroups, most: maxPodGroups, least: minPodGroups}
 	}
+	r.turn++
 	clear(r.seen)
 	r.ofTasks.reading()
 	r.ofGroups.reading()

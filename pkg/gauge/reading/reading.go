@@ -24,6 +24,8 @@ type Reading struct {
 	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O. Linux before 5.14 does unless an
 	// option at boot turned it off, which shows nowhere.
 	BlockedKnown bool
+	// Disks are in the order of the kernel, partitions among them.
+	Disks []Disk
 	// Pods are in the order of their UIDs, each of them once.
 	Pods []Pod
 }
@@ -37,6 +39,12 @@ type Pod struct {
 	// itself throttled it, summed over processors, and Pressure the time that some task waited for a processor. Each can be
 	// [Unknown].
 	Usage, Throttled, Pressure time.Duration
+	// DiskPressure and MemoryPressure are those of block I/O and of memory, nil where the kernel keeps none.
+	DiskPressure, MemoryPressure *Pressure
+	// Disks is what the pod did at disks since it came, in any order, and DiskLimits are its limits there and those of its containers,
+	// the tightest: of a pod that did anything between two readings.
+	Disks      []PodDisk
+	DiskLimits []DiskLimit
 	// Stall is nil where it was not polled: see [Stalls].
 	Stall *Stall
 	// Groups are the containers in the order of their IDs. The first may have no ID: it holds the tasks that belong to the

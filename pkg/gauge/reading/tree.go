@@ -16,6 +16,9 @@ type hierarchies struct {
 	groups string
 	// usage, limits and pressure have how long tasks ran, were throttled and waited. Empty: none has.
 	usage, limits, pressure string
+	// disks has what groups did at disks: io.stat and io.max of version 2, else the files of blkio. Empty: none has.
+	disks         string
+	disksVersion2 bool
 	// processors says which processors groups may run on. Empty: none does.
 	processors string
 	// version1 has the usage of groups, and the ids of tasks, in other files.
@@ -25,7 +28,7 @@ type hierarchies struct {
 // mounted returns the hierarchies under a directory.
 func mounted(root string) (*hierarchies, error) {
 	if exists(filepath.Join(root, "cgroup.controllers")) {
-		return &hierarchies{groups: root, usage: root, limits: root, pressure: root, processors: root}, nil
+		return &hierarchies{groups: root, usage: root, limits: root, pressure: root, processors: root, disks: root, disksVersion2: true}, nil
 	}
 	first := func(names ...string) string {
 		for _, name := range names {
@@ -42,6 +45,10 @@ func mounted(root string) (*hierarchies, error) {
 		pressure: first("unified"),
 		// The kubelet and runtimes set processors there, too.
 		processors: first("cpuset"),
+		disks:      first("blkio"),
+	}
+	if h.disks == "" {
+		h.disks, h.disksVersion2 = h.pressure, true
 	}
 	if h.groups = h.limits; h.groups == "" {
 		h.groups = h.usage

@@ -11,7 +11,7 @@ import (
 const (
 	// MaxBytes is how long an answer of a gauge may be, unpacked.
 	MaxBytes = 8 << 20
-	// MaxObjects is how many pods and containers its intervals may have together.
+	// MaxObjects is how many objects its intervals may have together: pods with their containers and disks, and disks with all that they list.
 	MaxObjects = 1 << 16
 )
 
@@ -29,7 +29,7 @@ var ErrTooLarge = errors.New("is too large")
 type Limits struct {
 	// Bytes is how long the input may be, all reports together.
 	Bytes int64
-	// Intervals is how many intervals each report may have, and Objects how many pods and containers these may have together.
+	// Intervals is how many intervals each report may have, and Objects how many objects these may have together, counted as in [MaxObjects].
 	Intervals, Objects int
 	// Known refuses fields that reports do not have, which are skipped otherwise.
 	Known bool
@@ -158,8 +158,11 @@ func (d *Decoder) intervals(r *Report) error {
 // interval reads an interval.
 func (d *Decoder) interval(v *Interval) error {
 	err := d.object(func(field string) error {
-		if field == "pods" {
+		switch field {
+		case "pods":
 			return d.podsOf(v)
+		case "disks":
+			return d.disksOf(v)
 		}
 		if to := v.scalar(field); to != nil {
 			return d.value(to)
@@ -187,8 +190,8 @@ func (d *Decoder) podsOf(v *Interval) error {
 		if err := d.value(p); err != nil {
 			return err
 		}
-		if d.objects -= 1 + len(p.Containers); d.objects < 0 {
-			return fmt.Errorf("%w: with those before there are more than %d pods and containers", ErrTooLarge, d.limits.Objects)
+		if err := d.count(1 + len(p.Containers) + len(p.Disks)); err != nil {
+			return err
 		}
 		if i < len(d.before) && p.share(&d.before[i]) {
 			return rule(p.validateDoings())
@@ -198,6 +201,33 @@ func (d *Decoder) podsOf(v *Interval) error {
 	v.Pods = append([]Pod{}, d.pods...)
 	d.before = v.Pods
 	return err
+}
+
+// disksOf reads the disks of an interval.
+func (d *Decoder) disksOf(v *Interval) error {
+	if v.Disks != nil {
+		return errTwice
+	}
+	v.Disks = []Disk{}
+	return d.list(func(i int) error {
+		if i >= MaxDisks {
+			return fmt.Errorf("%w: there are more than %d", ErrTooLarge, MaxDisks)
+		}
+		v.Disks = append(v.Disks, Disk{})
+		disk := &v.Disks[i]
+		if err := d.value(disk); err != nil {
+			return err
+		}
+		return d.count(1 + len(disk.Beneath) + len(disk.Service))
+	})
+}
+
+// count counts objects of the report.
+func (d *Decoder) count(objects int) error {
+	if d.objects -= objects; d.objects < 0 {
+		return fmt.Errorf("%w: with those before there are more than %d pods, containers and disks", ErrTooLarge, d.limits.Objects)
+	}
+	return nil
 }
 
 // share has a pod share the identity of a valid one, and reports whether it is the same. Most pods are in all intervals of a report.
@@ -234,6 +264,8 @@ func (v *Interval) scalar(field string) any {
 		return &v.BlockedUnknown
 	case "leftOut":
 		return &v.LeftOut
+	case "disksLeftOut":
+		return &v.DisksLeftOut
 	}
 	return nil
 }

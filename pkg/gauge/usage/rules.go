@@ -99,7 +99,7 @@ func (v *Interval) Validate() error {
 	return v.validateWhole()
 }
 
-// validateWhole checks the fields of the interval besides its pods.
+// validateWhole checks the fields of the interval besides its pods, and what these have together.
 func (v *Interval) validateWhole() error {
 	if err := nodeName(v.Node); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (v *Interval) validateWhole() error {
 			return fmt.Errorf("pods[%d].containers: with those of the pods before they are more than %d", i, MaxAllContainers)
 		}
 	}
-	return nil
+	return v.validateDisks()
 }
 
 func (p *Pod) validate() error {
@@ -178,6 +178,9 @@ func (p *Pod) validateDoings() error {
 		}
 	}
 	if err := p.Times.validate(); err != nil {
+		return err
+	}
+	if err := p.validateDisks(); err != nil {
 		return err
 	}
 	return p.validateContainers()

@@ -26,13 +26,17 @@ type Interval struct {
 	// ExclusiveCPUs reports whether a container had processors that no container of another pod might use, as the static
 	// policy of the kubelet's CPU manager gives them to Guaranteed pods.
 	ExclusiveCPUs bool `json:"exclusiveCPUs,omitempty"`
-	// BlockedUnknown reports whether the kernel does not account how long tasks wait for block I/O, so that Blocked and DiskLoading of
+	// BlockedUnknown reports whether the kernel accounts of no pod how long it waits for block I/O, so that Blocked and DiskLoading of
 	// all pods are 0, whatever these did. Gauges of version 0.3 do not say that.
 	BlockedUnknown bool `json:"blockedUnknown,omitempty"`
 	// Pods are those that had a task during the interval, in the order of their UIDs.
 	Pods []Pod `json:"pods"`
 	// LeftOut is how many further pods had one: a gauge reports a bounded number.
 	LeftOut int `json:"leftOut,omitempty"`
+	// Disks are the block devices with an operation that ended in the interval, in the order of their names, and DisksLeftOut how many
+	// further ones had one: the busiest are reported. Both are absent from gauges before version 0.5.
+	Disks        []Disk `json:"disks,omitempty"`
+	DisksLeftOut int    `json:"disksLeftOut,omitempty"`
 }
 
 // Pod is the activity of a pod's tasks during an interval.
@@ -67,6 +71,15 @@ type Pod struct {
 	// PressureSeconds is how long some task of the pod waited for a processor by the kernel's pressure stall
 	// information, absent where there is none: a second opinion.
 	PressureSeconds *float64 `json:"pressureSeconds,omitempty"`
+	// DiskPressure is the same for disks, and MemoryPressureSeconds for how long some task waited for memory: to be reclaimed, or read
+	// back from swap or from a file that was just dropped. What waits for a disk because memory is short is in both.
+	DiskPressure          *DiskPressure `json:"diskPressure,omitempty"`
+	MemoryPressureSeconds *float64      `json:"memoryPressureSeconds,omitempty"`
+	// BlockedBy says what Blocked and DiskLoading are by: [ByTasks], [ByPressure], or [ByNothing], and then both are 0. Where the
+	// interval has BlockedUnknown, it is ByNothing of gauges from version 0.5 on, and absent before.
+	BlockedBy string `json:"blockedBy,omitempty"`
+	// Disks are those of the interval at which the pod did something, in the order of their names: the busiest of them, if many.
+	Disks []PodDisk `json:"disks,omitempty"`
 	// Containers are in the order of their IDs.
 	Containers []Container `json:"containers,omitempty"`
 }
