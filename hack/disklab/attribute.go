@@ -65,39 +65,54 @@ func attributions() []attribution {
 	}
 }
 
-// showAttribution says how often each candidate blames the pod whose removal helps the victim most.
+// score is how often a candidate blames the pod whose removal helps the victim most.
+type score struct {
+	victims, right, near int
+	won                  float64 // what removing those it blames wins, as a sum of parts of the best
+}
+
+// add counts a victim, and the pod that is blamed.
+func (of *score) add(t truth, picked int) {
+	of.victims++
+	if picked < 0 {
+		return
+	}
+	if picked == t.Culprit {
+		of.right++
+	}
+	if t.Without[picked] >= 0.97*t.Without[t.Culprit] {
+		of.near++
+	}
+	if gain := t.Without[t.Culprit] - t.Together; gain > 0 {
+		of.won += (t.Without[picked] - t.Together) / gain
+	}
+}
+
+// blames returns the pod that an attribution blames for what another one suffers, -1 for none.
+func (a attribution) blames(s service, together []did, pod int) int {
+	picked, best := -1, 0.0
+	for other, d := range together {
+		if weight := a.weight(s, d); other != pod && weight > best {
+			picked, best = other, weight
+		}
+	}
+	return picked
+}
+
+// showAttribution says how often each candidate blames the pod whose removal helps the victim most, in mixes of three pods and more.
 func showAttribution(w io.Writer, r *recording, s service) {
 	fmt.Fprintln(w, "CULPRIT BY\tRIGHT\tOF\tWITHIN 3 %\tWHAT REMOVING IT WINS, OF THE BEST")
 	for _, a := range attributions() {
-		right, near, n, won := 0, 0, 0, 0.0
+		of := score{}
 		for _, m := range r.Mixes {
 			together := m.together()
 			for pod, t := range m.Truth {
-				if t.Culprit < 0 || t.Without == nil || t.Noisy || !m.Jobs[pod].waits() {
-					continue
-				}
-				picked, best := -1, 0.0
-				for other, d := range together {
-					if weight := a.weight(s, d); other != pod && weight > best {
-						picked, best = other, weight
-					}
-				}
-				n++
-				if picked < 0 {
-					continue
-				}
-				if picked == t.Culprit {
-					right++
-				}
-				if t.Without[picked] >= 0.97*t.Without[t.Culprit] {
-					near++
-				}
-				if gain := t.Without[t.Culprit] - t.Together; gain > 0 {
-					won += (t.Without[picked] - t.Together) / gain
+				if t.Culprit >= 0 && t.Without != nil && !t.Noisy && m.Jobs[pod].waits() {
+					of.add(t, a.blames(s, together, pod))
 				}
 			}
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\n", a.name, right, n, near, won/float64(max(1, n)))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.2f\n", a.name, of.right, of.victims, of.near, of.won/float64(max(1, of.victims)))
 	}
 	fmt.Fprintln(w)
 }

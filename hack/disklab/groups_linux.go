@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,6 +77,7 @@ func (g *groups) directory(path string) error {
 		return fmt.Errorf("%w: control groups are made by root", err)
 	}
 	g.made = append(g.made, path)
+	g.weigh(path)
 	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} { // without them no process may come
 		if all, err := os.ReadFile(filepath.Join(filepath.Dir(path), name)); err == nil && g.version1 {
 			if err := os.WriteFile(filepath.Join(path, name), all, 0); err != nil {
@@ -84,6 +86,26 @@ func (g *groups) directory(path string) error {
 		}
 	}
 	return nil
+}
+
+// weigh lets the pods come before what else the machine does: eight times what a kubelet gives all pods, 1024 shares for each processor.
+// Version 2 counts weights of a hundredth of that.
+func (g *groups) weigh(path string) {
+	if !strings.HasSuffix(path, g.name) && !strings.HasSuffix(path, "kubepods") {
+		return
+	}
+	name, weight := "cpu.weight", min(10000, 800*runtime.NumCPU())
+	if g.version1 {
+		name, weight = "cpu.shares", 8*1024*runtime.NumCPU()
+	}
+	if path = filepath.Join(path, name); exists(path) { // only in the hierarchy of processors
+		_ = os.WriteFile(path, []byte(strconv.Itoa(weight)), 0)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // add puts a process into a container of a new pod.

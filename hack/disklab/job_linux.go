@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -155,13 +156,12 @@ func (j *job) thread(number int) {
 	j.mutex.Unlock()
 }
 
-func (j *job) operate(buffer []byte, at int64) (err error) {
-	n := 0
-	if j.Operation == read {
-		n, err = unix.Pread(j.file, buffer, at)
-	} else {
-		n, err = unix.Pwrite(j.file, buffer, at)
+func (j *job) operate(buffer []byte, at int64) error {
+	do := unix.Pread
+	if j.Operation == write {
+		do = unix.Pwrite
 	}
+	n, err := do(j.file, buffer, at)
 	if err == nil && n != len(buffer) {
 		err = fmt.Errorf("%s of %d bytes at %d: did only %d", j.Operation, len(buffer), at, n)
 	}
@@ -205,7 +205,10 @@ func (j *job) end(began time.Time) {
 // think sleeps.
 func think(seconds float64) {
 	left := unix.NsecToTimespec(int64(seconds * 1e9))
-	for unix.Nanosleep(&left, &left) == unix.EINTR {
+	for {
+		if err := unix.Nanosleep(&left, &left); !errors.Is(err, unix.EINTR) {
+			return
+		}
 	}
 }
 

@@ -389,8 +389,7 @@ func (c *child) answer() (totals, error) {
 func (c *child) stop() error {
 	err := errors.Join(c.in.Close(), c.command.Process.Kill())
 	if waited := c.command.Wait(); waited != nil {
-		var exit *exec.ExitError
-		if !errors.As(waited, &exit) { // it was killed, unless its input ended it first
+		if _, killed := errors.AsType[*exec.ExitError](waited); !killed { // it was killed, unless its input ended it first
 			err = errors.Join(err, waited)
 		}
 	}

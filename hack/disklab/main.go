@@ -31,6 +31,7 @@ type options struct {
 	warm, patience  time.Duration
 	sweep           bool
 	sustain         int
+	again           bool
 }
 
 func main() {
@@ -77,6 +78,7 @@ func recordCommand() *cobra.Command {
 	f.IntVar(&o.tries, "tries", 3, "how often a run is made until others do not disturb it")
 	f.DurationVar(&o.patience, "patience", 30*time.Second, "how long a run waits until the machine does nothing else")
 	f.BoolVar(&o.sweep, "sweep", true, "first run one job at a time, of each size, direction and depth, to see what the device can do")
+	f.BoolVar(&o.again, "again", false, "measure again what was noisy in the recording that there is, and what it lacks, instead of all")
 	f.IntVar(&o.sustain, "sustain", 30, "for how many seconds the device is then kept busy, to see whether it slows down; 0 for not")
 	return c
 }

@@ -50,12 +50,18 @@ func record(ctx context.Context, o options, out, log io.Writer) (err error) {
 	r := &recording{
 		Kernel: kernel(), Processors: runtime.NumCPU(), Device: l.number, Scheduler: scheduler(l.number), Seed: o.seed, Seconds: float64(o.seconds),
 	}
-	if o.sweep {
+	if o.again {
+		if r, err = load(o.out); err != nil {
+			return err
+		}
+		o.seed = r.Seed
+	}
+	if o.sweep && len(r.Sweep) == 0 {
 		if err := l.sweep(ctx, r); err != nil {
 			return err
 		}
 	}
-	if o.sustain > 0 {
+	if o.sustain > 0 && len(r.Sustained) == 0 {
 		if err := l.sustain(ctx, r, o.sustain); err != nil {
 			return err
 		}
@@ -65,16 +71,41 @@ func record(ctx context.Context, o options, out, log io.Writer) (err error) {
 	}
 	for i, m := range draw(o.mixes, o.seed) {
 		fmt.Fprintf(log, "%s, %d of %d\n", m.Name, i+1, o.mixes)
-		done, err := l.mix(ctx, m, o.rounds, rand.New(rand.NewPCG(o.seed, uint64(1000+i))))
+		var done mixRecord
+		if i < len(r.Mixes) {
+			done, err = l.again(ctx, r.Mixes[i])
+		} else {
+			r.Mixes = append(r.Mixes, mixRecord{})
+			done, err = l.mix(ctx, m, o.rounds, rand.New(rand.NewPCG(o.seed, uint64(1000+i))))
+		}
 		if err != nil {
 			return err
 		}
-		r.Mixes = append(r.Mixes, done)
+		r.Mixes[i] = done
 		if err := errors.Join(save(o.out, r), showMix(log, done)); err != nil {
 			return err
 		}
 	}
 	return show(out, r)
+}
+
+// again makes the noisy runs of a mix again, and keeps those that are not.
+func (l *lab) again(ctx context.Context, m mixRecord) (mixRecord, error) {
+	for i, noisy := range m.Runs {
+		if !noisy.Noisy {
+			continue
+		}
+		one, err := l.run(ctx, m.Jobs, noisy.Jobs)
+		if err != nil {
+			return m, err
+		}
+		if !one.Noisy {
+			m.Runs[i] = one
+		}
+	}
+	// Which victims there are may be another matter now.
+	m.Truth = judge(len(m.Jobs), m.Runs)
+	return m, nil
 }
 
 // mix makes all runs of a mix.
@@ -191,7 +222,7 @@ func kernel() string {
 
 // scheduler returns the scheduler of requests of a device, such as none.
 func scheduler(number string) string {
-	text, err := os.ReadFile(filepath.Join("/sys/dev/block", number, "queue", "scheduler"))
+	text, err := os.ReadFile("/sys/dev/block/" + number + "/queue/scheduler")
 	if err != nil {
 		return ""
 	}

@@ -31,32 +31,16 @@ func rates(customers []customer, stations []station) []float64 {
 	}
 	const steps, damping = 2000, 0.3
 	for range steps {
-		change := 0.0
 		for i, c := range customers {
 			total := c.think
 			for s, st := range stations {
+				stay[i][s] = st.residence(customers, queue, i, s)
 				servers := float64(max(1, st.servers))
-				wait := 0.0
-				for j, other := range customers {
-					seen := queue[j][s]
-					if j == i {
-						seen *= float64(c.threads-1) / float64(c.threads)
-					}
-					if st.shared {
-						wait += seen * c.demands[s] / servers
-					} else {
-						wait += seen * other.demands[s] / servers
-					}
-				}
-				if c.demands[s] == 0 {
-					wait = 0
-				}
-				delay := c.demands[s] * (servers - 1) / servers
-				stay[i][s] = c.demands[s]/servers + wait
-				total += delay + stay[i][s]
+				total += stay[i][s] + c.demands[s]*(servers-1)/servers
 			}
 			rate[i] = float64(c.threads) / total
 		}
+		change := 0.0
 		for i := range customers {
 			for s := range k {
 				next := rate[i] * stay[i][s]
@@ -69,4 +53,26 @@ func rates(customers []customer, stations []station) []float64 {
 		}
 	}
 	return rate
+}
+
+// residence is how long a thread of a customer is at the station of an index, beyond the delay that stands for several servers, while the
+// mean numbers of customers at stations are as in queue.
+func (st station) residence(customers []customer, queue [][]float64, i, s int) float64 {
+	c := customers[i]
+	if c.demands[s] == 0 {
+		return 0
+	}
+	time := c.demands[s]
+	for j, other := range customers {
+		seen := queue[j][s]
+		if j == i { // it does not wait for itself
+			seen *= float64(c.threads-1) / float64(c.threads)
+		}
+		if st.shared {
+			time += seen * c.demands[s]
+		} else {
+			time += seen * other.demands[s]
+		}
+	}
+	return time / float64(max(1, st.servers))
 }
