@@ -13,6 +13,8 @@ type did struct {
 	stalled    float64 // some, at disks
 	inFlight   float64 // by its own clock: no kernel accounts it of a group
 	cpu        float64
+	units      float64
+	ready      float64 // waited for processors, by all threads
 }
 
 func (d did) bytesEach() float64 { return d.bytes / max(1e-9, d.operations) }
@@ -33,35 +35,58 @@ func (m mixRecord) together() []did {
 			d.stalled += pod.Disk.Some / r.Seconds
 			d.inFlight += pod.Latency * float64(pod.Units) / r.Seconds
 			d.cpu += pod.CPU / r.Seconds
+			d.units += float64(pod.Units) / r.Seconds
+			d.ready += r.waited(r.Jobs[i]) / r.Seconds
 		}
 	}
 	for i := range all {
 		d := &all[i]
 		d.operations, d.bytes, d.stalled, d.inFlight, d.cpu = d.operations/n, d.bytes/n, d.stalled/n, d.inFlight/n, d.cpu/n
+		d.units, d.ready = d.units/n, d.ready/n
 	}
 	return all
+}
+
+// waited is how long the threads of a job waited for processors, as the gauge reads it.
+func (r run) waited(job int) float64 {
+	if r.Interval == nil {
+		return 0
+	}
+	for _, pod := range r.Interval.Pods {
+		if pod.UID == podUID(job) {
+			return pod.Wait
+		}
+	}
+	return 0
 }
 
 // attribution is a candidate for how much of a victim's waiting is due to another pod.
 type attribution struct {
 	name   string
 	weight func(service, did) float64
+	// queue has that this is by the work of pods that is queued, instead of a weight.
+	queue bool
 }
 
 func attributions() []attribution {
 	return []attribution{
-		{"operations", func(_ service, d did) float64 { return d.operations }},
-		{"bytes", func(_ service, d did) float64 { return d.bytes }},
-		{"operations x quiet latency", func(s service, d did) float64 { return d.operations * s.quiet[d.class].at(d.bytesEach()) }},
-		{"operations x demand", func(s service, d did) float64 { return d.operations * s.demand[d.class].at(d.bytesEach()) }},
-		{"in-flight time, its own clock", func(_ service, d did) float64 {
+		{name: "operations", weight: func(_ service, d did) float64 { return d.operations }},
+		{name: "bytes", weight: func(_ service, d did) float64 { return d.bytes }},
+		{name: "operations x quiet latency", weight: func(s service, d did) float64 { return d.operations * s.quiet[d.class].at(d.bytesEach()) }},
+		{name: "operations x demand", weight: func(s service, d did) float64 { return d.operations * s.demand[d.class].at(d.bytesEach()) }},
+		{name: "operations x demand, as if no write were to last", weight: func(s service, d did) float64 {
+			return d.operations * s.demand[min(d.class, writes)].at(d.bytesEach())
+		}},
+		{name: "bytes + operations x 32 KiB", weight: func(_ service, d did) float64 { return d.bytes + d.operations*(32<<10) }},
+		{name: "in-flight time, its own clock", weight: func(_ service, d did) float64 {
 			if d.operations == 0 {
 				return 0
 			}
 			return d.inFlight
 		}},
-		{"io.pressure some", func(_ service, d did) float64 { return d.stalled }},
-		{"CPU time", func(_ service, d did) float64 { return d.cpu }},
+		{name: "io.pressure some", weight: func(_ service, d did) float64 { return d.stalled }},
+		{name: "CPU time", weight: func(_ service, d did) float64 { return d.cpu }},
+		{name: "queued work", queue: true},
 	}
 }
 
@@ -89,10 +114,16 @@ func (of *score) add(t truth, picked int) {
 }
 
 // blames returns the pod that an attribution blames for what another one suffers, -1 for none.
-func (a attribution) blames(s service, together []did, pod int) int {
+func (a attribution) blames(s service, m mixRecord, pod int) int {
 	picked, best := -1, 0.0
+	together := m.together()
+	q := m.queued(s, together)
 	for other, d := range together {
-		if weight := a.weight(s, d); other != pod && weight > best {
+		weight := q.work[other]
+		if !a.queue {
+			weight = a.weight(s, d)
+		}
+		if other != pod && weight > best {
 			picked, best = other, weight
 		}
 	}
@@ -100,15 +131,14 @@ func (a attribution) blames(s service, together []did, pod int) int {
 }
 
 // showAttribution says how often each candidate blames the pod whose removal helps the victim most, in mixes of three pods and more.
-func showAttribution(w io.Writer, r *recording, s service) {
+func showAttribution(w io.Writer, r *recording, s service, noisy bool) {
 	fmt.Fprintln(w, "CULPRIT BY\tRIGHT\tOF\tWITHIN 3 %\tWHAT REMOVING IT WINS, OF THE BEST")
 	for _, a := range attributions() {
 		of := score{}
 		for _, m := range r.Mixes {
-			together := m.together()
 			for pod, t := range m.Truth {
-				if t.Culprit >= 0 && t.Without != nil && !t.Noisy && m.Jobs[pod].waits() {
-					of.add(t, a.blames(s, together, pod))
+				if t.Culprit >= 0 && t.Without != nil && (noisy || !t.Noisy) && m.Jobs[pod].waits() {
+					of.add(t, a.blames(s, m, pod))
 				}
 			}
 		}

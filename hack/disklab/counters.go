@@ -57,6 +57,14 @@ func (d device) since(b device) device {
 	}
 }
 
+// await is the mean time of an operation of a class, 0 without any.
+func (d device) await(c class) float64 {
+	if c == reads {
+		return d.ReadSeconds / float64(max(1, d.Reads))
+	}
+	return d.WriteSeconds / float64(max(1, d.Writes))
+}
+
 // served are operations and bytes that the kernel counts of a control group.
 type served struct {
 	Reads      int64 `json:"reads,omitempty"`

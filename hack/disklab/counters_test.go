@@ -89,7 +89,7 @@ func TestNoiseIsWhatNoPodDid(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
-	if (noise{Operations: 0.05, CPU: 0.1}).spoils() || !(noise{Operations: 0.06}).spoils() || !(noise{CPU: 0.11}).spoils() {
+	if (noise{Operations: 0.05, CPU: 0.1}).spoils(0.1) || !(noise{Operations: 0.06}).spoils(0.1) || !(noise{CPU: 0.11}).spoils(0.1) {
 		t.Error("a run is noisy with more than 5 % foreign operations or 10 % foreign CPU time, and else not")
 	}
 }

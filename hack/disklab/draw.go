@@ -68,6 +68,9 @@ func drawJob(r *rand.Rand) spec {
 		s.Depth = 2 << r.IntN(5)
 	}
 	s.Seed = uint64(r.Uint32())
+	if s.Cache == buffered && s.Operation == read && s.Access == sequential { // several would find what others read
+		s.Depth = 1
+	}
 	// What a unit takes without thinking, by a round guess of a device; its threads think as long as it, or some times longer.
 	const overhead, bandwidth = 50e-6, 1.5e9
 	guess := float64(s.Depth) * (overhead + float64(s.Bytes)/bandwidth)
@@ -93,3 +96,8 @@ func logUniform(r *rand.Rand, low, high float64) float64 {
 	digits := math.Pow(10, math.Floor(math.Log10(x))-2)
 	return math.Round(x/digits) * digits
 }
+
+// podUID is the UID of the pod of a job of a mix, and container the ID of its container.
+func podUID(pod int) string { return fmt.Sprintf("d15c0000-0000-4000-8000-%012d", pod) }
+
+func container(pod int) string { return fmt.Sprintf("%064x", 0xd15c0000+pod) }

@@ -12,7 +12,8 @@ import (
 )
 
 func fitCommand() *cobra.Command {
-	return &cobra.Command{
+	noisy := false
+	c := &cobra.Command{
 		Use:   "fit FILE",
 		Short: "Compare models of the disk with what was recorded",
 		Args:  cobra.ExactArgs(1),
@@ -24,21 +25,24 @@ func fitCommand() *cobra.Command {
 			if len(r.Sweep) == 0 {
 				return errors.New("the recording has no sweep, of which the service times are learned: record it with --sweep")
 			}
-			return fit(c.OutOrStdout(), r)
+			return fit(c.OutOrStdout(), r, noisy)
 		},
 	}
+	c.Flags().BoolVar(&noisy, "noisy", false, "heed what is by noisy runs, too")
+	return c
 }
 
 // fit writes what the device does, and how well models tell what pods suffered.
-func fit(out io.Writer, r *recording) error {
+func fit(out io.Writer, r *recording, noisy bool) error {
 	s := learn(r.Sweep)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	s.show(w)
 	showSustained(w, r.Sustained)
-	showPressure(w, r)
-	showAwait(w, r)
-	showAttribution(w, r, s)
-	showDilation(w, r, s)
+	showPressure(w, r, noisy)
+	showReader(w, r)
+	showAwait(w, r, noisy)
+	showAttribution(w, r, s, noisy)
+	showDilation(w, r, s, noisy)
 	return w.Flush()
 }
 
@@ -64,14 +68,15 @@ func (s service) show(w io.Writer) {
 
 // showSustained says how much slower the device is at the end of long runs: a limit that refills slowly lets a burst pass first.
 func showSustained(w io.Writer, all []sustained) {
+	fmt.Fprintln(w, "FOR LONG\tSECONDS\tLAST 5 s / FIRST\tLEAST/s\tMOST/s\tio.pressure / BLOCKED\tFOREIGN OPERATIONS\tCPU")
 	for _, s := range all {
 		n := min(5, len(s.Units)/2)
 		if n == 0 {
 			continue
 		}
 		sorted := slices.Sorted(slices.Values(s.Units))
-		fmt.Fprintf(w, "%s for %d s: last %d s at %.2f of the first, from %.0f to %.0f per second\n", s.Job, len(s.Units), n,
-			sum(s.Units[len(s.Units)-n:])/sum(s.Units[:n]), sorted[0], sorted[len(sorted)-1])
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.0f\t%.0f\t%.2f\t%.0f %%\t%.0f %%\n", s.Job, len(s.Units), sum(s.Units[len(s.Units)-n:])/sum(s.Units[:n]),
+			sorted[0], sorted[len(sorted)-1], s.Pod.Disk.Some/s.Pod.Blocked, 100*s.Noise.Operations, 100*s.Noise.CPU)
 	}
 	fmt.Fprintln(w)
 }
@@ -85,13 +90,13 @@ func sum(x []float64) float64 {
 }
 
 // showPressure compares the stall at disks that the kernel accounts with the time that jobs were blocked by their own clock.
-func showPressure(w io.Writer, r *recording) {
+func showPressure(w io.Writer, r *recording, noisy bool) {
 	ratios := map[string][]float64{}
 	for _, m := range r.Mixes {
 		for _, one := range m.Runs {
 			for i, job := range one.Jobs {
 				s, pod := m.Jobs[job], one.Pods[i]
-				if one.Noisy || pod.Blocked < 0.02*one.Seconds {
+				if one.Noisy && !noisy || pod.Blocked < 0.02*one.Seconds {
 					continue
 				}
 				name := "cached reads"
@@ -116,11 +121,11 @@ func showPressure(w io.Writer, r *recording) {
 }
 
 // showAwait compares the mean time of an operation by /proc/diskstats with the latency by the job's own clock, alone.
-func showAwait(w io.Writer, r *recording) {
+func showAwait(w io.Writer, r *recording, noisy bool) {
 	ratios := map[string][]float64{}
 	add := func(s spec, one run) {
 		d, pod := one.Device, one.Pods[0]
-		if one.Noisy || s.Cache != direct || s.Sync != "" || pod.Units == 0 {
+		if one.Noisy && !noisy || s.Cache != direct || s.Sync != "" || pod.Units == 0 {
 			return
 		}
 		await, n := d.ReadSeconds, d.Reads
@@ -146,6 +151,55 @@ func showAwait(w io.Writer, r *recording) {
 		}
 	}
 	fmt.Fprintln(w, "await of diskstats / latency by the job's own clock, alone\tRUNS\tMEDIAN\tP10\tP90")
+	for _, name := range sortedKeys(ratios) {
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\n", name, len(ratios[name]), quantile(ratios[name], 0.5), quantile(ratios[name], 0.1), quantile(ratios[name], 0.9))
+	}
+	fmt.Fprintln(w)
+}
+
+// showReader compares what Loadline's gauge reads with what the lab counts itself.
+func showReader(w io.Writer, r *recording) {
+	ratios := map[string][]float64{}
+	add := func(name string, read, counted float64) {
+		if counted > 0 {
+			ratios[name] = append(ratios[name], read/counted)
+		}
+	}
+	for _, m := range r.Mixes {
+		for _, one := range m.Runs {
+			if one.Interval == nil {
+				continue
+			}
+			for _, d := range one.Interval.Disks {
+				if d.Number == r.Device {
+					add("operations of the device", float64(d.Reads.Operations+d.Writes.Operations)/one.Interval.Seconds,
+						float64(one.Device.Reads+one.Device.Writes)/one.Seconds)
+				}
+			}
+			for _, pod := range one.Interval.Pods {
+				i := slices.IndexFunc(one.Jobs, func(job int) bool { return podUID(job) == pod.UID })
+				if i < 0 {
+					continue
+				}
+				s, mine := m.Jobs[one.Jobs[i]], one.Pods[i]
+				operations := 0.0
+				for _, d := range pod.Disks {
+					operations += float64(d.ReadOperations + d.WriteOperations)
+				}
+				if s.usesDisk() {
+					add("operations of a pod", operations/one.Interval.Seconds, float64(mine.Served.operations())/one.Seconds)
+				}
+				name := "blocked seconds of a pod / in-flight time, its own clock"
+				if s.Depth > 1 {
+					name += ", several threads"
+				}
+				if s.usesDisk() {
+					add(name, pod.Blocked/one.Interval.Seconds, mine.Latency*float64(mine.Units)/one.Seconds)
+				}
+			}
+		}
+	}
+	fmt.Fprintln(w, "what the gauge reads / what the lab counts\tRUNS\tMEDIAN\tP10\tP90")
 	for _, name := range sortedKeys(ratios) {
 		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\n", name, len(ratios[name]), quantile(ratios[name], 0.5), quantile(ratios[name], 0.1), quantile(ratios[name], 0.9))
 	}

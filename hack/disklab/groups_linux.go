@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,15 +87,14 @@ func (g *groups) directory(path string) error {
 	return nil
 }
 
-// weigh lets the pods come before what else the machine does: eight times what a kubelet gives all pods, 1024 shares for each processor.
-// Version 2 counts weights of a hundredth of that.
+// weigh lets the pods come before whatever else the machine does: with the largest weight that there is, a hundred times that of a process.
 func (g *groups) weigh(path string) {
 	if !strings.HasSuffix(path, g.name) && !strings.HasSuffix(path, "kubepods") {
 		return
 	}
-	name, weight := "cpu.weight", min(10000, 800*runtime.NumCPU())
+	name, weight := "cpu.weight", 10000
 	if g.version1 {
-		name, weight = "cpu.shares", 8*1024*runtime.NumCPU()
+		name, weight = "cpu.shares", 262144
 	}
 	if path = filepath.Join(path, name); exists(path) { // only in the hierarchy of processors
 		_ = os.WriteFile(path, []byte(strconv.Itoa(weight)), 0)

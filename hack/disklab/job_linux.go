@@ -123,6 +123,11 @@ func (j *job) thread(number int) {
 	runtime.LockOSThread()
 	// Without slack of the timer short thoughts are as long as they are meant to be.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	if j.Pinned {
+		processors := unix.CPUSet{}
+		processors.Set(0)
+		_ = unix.SchedSetaffinity(0, &processors)
+	}
 	buffer, err := unix.Mmap(-1, 0, int(j.Bytes), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_POPULATE)
 	r := rand.New(rand.NewPCG(j.Seed, uint64(number)))
 	if err == nil {
@@ -171,14 +176,18 @@ func (j *job) operate(buffer []byte, at int64) error {
 	return err
 }
 
-// forget drops what was read from the page cache: at random places at once, else when the file begins anew.
+// forget drops what was read from the page cache: at random places that alone, else all that the kernel did not read ahead.
 func (j *job) forget(at int64) {
-	switch {
-	case j.Access == random:
+	if j.Access == random {
 		_ = unix.Fadvise(j.file, at, j.Bytes, unix.FADV_DONTNEED)
-	case at >= maxBytes && at%maxBytes == 0: // what is ahead was read already
-		_ = unix.Fadvise(j.file, at-maxBytes, maxBytes, unix.FADV_DONTNEED)
+		return
 	}
+	const ahead = 4 * maxBytes
+	if at < ahead {
+		_ = unix.Fadvise(j.file, at+ahead, 0, unix.FADV_DONTNEED)
+		return
+	}
+	_ = unix.Fadvise(j.file, 0, at, unix.FADV_DONTNEED)
 }
 
 func (j *job) begin() time.Time {

@@ -30,6 +30,8 @@ type lab struct {
 	tries   int
 	// patience is how long a run waits until the machine does nothing else.
 	patience time.Duration
+	// foreignCPU is which part of the processors' time others may use.
+	foreignCPU float64
 }
 
 // cgroupRoot is where control groups are mounted.
@@ -37,7 +39,7 @@ const cgroupRoot = "/sys/fs/cgroup"
 
 // openLab makes what runs need: files that are written and lie on the device, and control groups. The caller closes it, whatever the error.
 func openLab(ctx context.Context, parent string, o options, log io.Writer) (*lab, error) {
-	l := &lab{log: log, warm: o.warm, seconds: o.seconds, tries: o.tries, patience: o.patience}
+	l := &lab{log: log, warm: o.warm, seconds: o.seconds, tries: o.tries, patience: o.patience, foreignCPU: o.foreignCPU}
 	var err error
 	if l.dir, err = os.MkdirTemp(parent, "disklab-"); err != nil {
 		return l, err
@@ -111,7 +113,7 @@ func (l *lab) run(ctx context.Context, specs []spec, which []int) (run, error) {
 		if err != nil {
 			return r, err
 		}
-		r.Tries, r.Noisy = try, r.Noise.spoils()
+		r.Tries, r.Noisy = try, r.Noise.spoils(l.foreignCPU)
 		if !r.Noisy || try == l.tries {
 			return r, nil
 		}
@@ -251,7 +253,7 @@ func (r *run) conclude(begin, end *moment, kernelWrites bool) {
 }
 
 // quiet waits until the device and the processors do little by themselves, for as long as the lab is patient, and returns how many operations
-// the device did in the last half second.
+// the device did in the last quarter of a second.
 func (l *lab) quiet(ctx context.Context) (int64, error) {
 	for until := time.Now().Add(l.patience); ; {
 		before, err := l.device()
@@ -259,7 +261,7 @@ func (l *lab) quiet(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		busy, processors := parseBusy(statText())
-		if err := pause(ctx, time.Second/2); err != nil {
+		if err := pause(ctx, time.Second/4); err != nil {
 			return 0, err
 		}
 		after, err := l.device()
@@ -269,7 +271,7 @@ func (l *lab) quiet(ctx context.Context) (int64, error) {
 		later, _ := parseBusy(statText())
 		d := after.since(before)
 		n := d.Reads + d.Writes
-		if time.Now().After(until) || n <= foreignFloor/2 && (later-busy)*2 <= maxForeignCPU*float64(processors) {
+		if time.Now().After(until) || n <= foreignFloor && (later-busy)*4 <= l.foreignCPU*float64(processors) {
 			return n, nil
 		}
 	}
@@ -358,11 +360,6 @@ func (l *lab) start(ctx context.Context, s spec, pod int) (*child, error) {
 	}
 	return c, nil
 }
-
-// podUID is the UID of the pod of a job of a mix, and container the ID of its container.
-func podUID(pod int) string { return fmt.Sprintf("d15c0000-0000-4000-8000-%012d", pod) }
-
-func container(pod int) string { return fmt.Sprintf("%064x", 0xd15c0000+pod) }
 
 func (c *child) say(line string) error {
 	_, err := io.WriteString(c.in, line+"\n")

@@ -32,6 +32,7 @@ type options struct {
 	sweep           bool
 	sustain         int
 	again           bool
+	foreignCPU      float64
 }
 
 func main() {
@@ -76,6 +77,8 @@ func recordCommand() *cobra.Command {
 	f.DurationVar(&o.warm, "warm-up", time.Second, "for how long a run goes on before it is measured")
 	f.IntVar(&o.rounds, "rounds", 2, "how often each pod runs alone, and all together")
 	f.IntVar(&o.tries, "tries", 3, "how often a run is made until others do not disturb it")
+	f.Float64Var(&o.foreignCPU, "foreign-cpu", 0.1,
+		"which part of the processors' time others may use in a run that is not noisy: pods come before them, so that more may do")
 	f.DurationVar(&o.patience, "patience", 30*time.Second, "how long a run waits until the machine does nothing else")
 	f.BoolVar(&o.sweep, "sweep", true, "first run one job at a time, of each size, direction and depth, to see what the device can do")
 	f.BoolVar(&o.again, "again", false, "measure again what was noisy in the recording that there is, and what it lacks, instead of all")
@@ -95,6 +98,8 @@ func (o *options) validate() error {
 		return fmt.Errorf("--tries: %d is not at least 1", o.tries)
 	case o.warm < 0:
 		return fmt.Errorf("--warm-up: %v is negative", o.warm)
+	case !(o.foreignCPU >= 0 && o.foreignCPU <= 1):
+		return fmt.Errorf("--foreign-cpu: %v is not from 0 to 1", o.foreignCPU)
 	case o.patience < 0:
 		return fmt.Errorf("--patience: %v is negative", o.patience)
 	case o.sustain < 0:

@@ -6,19 +6,20 @@ type noise struct {
 	// a part of all processors' time.
 	Operations float64 `json:"operations"`
 	CPU        float64 `json:"cpu"`
-	// Before are the operations of the device in the half second before the run.
+	// Before are the operations of the device in the quarter of a second before the run.
 	Before int64 `json:"before"`
 }
 
-// What spoils a run: more than these parts, and so many operations per second that they are not those that a kernel itself does at times.
+// What spoils a run: more than this part, and so many operations per second that they are not those that a kernel itself does at times.
 const (
 	maxForeignOperations = 0.05
-	maxForeignCPU        = 0.10
 	foreignFloor         = 20.0
 )
 
-// spoils reports whether the run is to be repeated.
-func (n noise) spoils() bool { return n.Operations > maxForeignOperations || n.CPU > maxForeignCPU }
+// spoils reports whether the run is to be repeated, with a limit of foreign CPU time.
+func (n noise) spoils(maxCPU float64) bool {
+	return n.Operations > maxForeignOperations || n.CPU > maxCPU
+}
 
 // foreignOperations returns the part of the device's operations in some seconds that are not the pods'. Where pods write through the page
 // cache or sync, the kernel writes for them, on the account of no pod: then reads are compared alone.

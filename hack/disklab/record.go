@@ -15,10 +15,14 @@ type recording struct {
 	Sustained  []sustained `json:"sustained,omitempty"`
 }
 
-// sustained is a second of a job that ran for long, to see whether the device slows down after a burst.
+// sustained is a job that ran for long, to see whether the device slows down after a burst.
 type sustained struct {
 	Job   spec      `json:"job"`
 	Units []float64 `json:"units"` // per second
+
+	Seconds float64 `json:"seconds"`
+	Pod     podRun  `json:"pod"`
+	Noise   noise   `json:"noise"`
 }
 
 // mixRecord is a mix with all of its runs, and what follows from them.

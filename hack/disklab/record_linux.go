@@ -188,26 +188,34 @@ func (l *lab) sweep(ctx context.Context, r *recording) error {
 	return nil
 }
 
-// sustain keeps the device busy for some seconds with small operations, with large reads, and with large writes.
+// sustain keeps the device busy for some seconds with each of several jobs, small operations and large ones.
 func (l *lab) sustain(ctx context.Context, r *recording, long int) error {
 	seconds := l.seconds
 	l.seconds = long
 	defer func() { l.seconds = seconds }()
-	for _, s := range []spec{
-		{Operation: read, Access: random, Cache: direct, Bytes: unit, Depth: 8, FileBytes: fileBytes},
-		{Operation: read, Access: random, Cache: direct, Bytes: maxBytes, Depth: 4, FileBytes: fileBytes},
-		{Operation: write, Access: random, Cache: direct, Bytes: maxBytes, Depth: 4, FileBytes: fileBytes},
-	} {
+	reader := spec{Operation: read, Access: random, Cache: direct, Bytes: unit, Depth: 1, FileBytes: fileBytes}
+	pinned, thinking, many, large := reader, reader, reader, reader
+	pinned.Pinned = true
+	thinking.Bytes, thinking.Think = 64<<10, 0.0005
+	alsoPinned := thinking
+	alsoPinned.Pinned = true
+	many.Depth = 8
+	large.Bytes, large.Depth = maxBytes, 4
+	writer, syncing := large, reader
+	writer.Operation = write
+	syncing.Operation, syncing.Sync = write, dsync
+	for _, s := range []spec{reader, pinned, thinking, alsoPinned, syncing, many, large, writer} {
 		one, err := l.run(ctx, []spec{s}, []int{0})
 		if err != nil {
 			return err
 		}
-		of := sustained{Job: s}
+		of := sustained{Job: s, Pod: one.Pods[0], Seconds: one.Seconds, Noise: one.Noise}
 		for _, row := range one.Each {
 			of.Units = append(of.Units, row[3])
 		}
 		r.Sustained = append(r.Sustained, of)
-		fmt.Fprintf(l.log, "%s, per second: %.0f%s\n", s, of.Units, mark(one.Noisy))
+		fmt.Fprintf(l.log, "%s, per second: %.0f%s, io.pressure some at %.2f of the time blocked\n", s, of.Units, mark(one.Noisy),
+			of.Pod.Disk.Some/of.Pod.Blocked)
 	}
 	return nil
 }

@@ -29,16 +29,17 @@ func (s spec) class() class {
 
 // service is what a device needs for operations, by what it did with one kind of them at a time.
 type service struct {
-	quiet  [classes]line // an operation by itself
+	quiet  [classes]line // an operation by itself, by the clock of the job
+	await  [classes]line // the same by /proc/diskstats
 	demand [classes]line // what each adds to the others: the inverse of the throughput of many
 	points [classes][]point
 }
 
 // point is what a size came to.
 type point struct {
-	bytes         float64
-	quiet, demand float64 // seconds
-	parallelism   float64 // quiet / demand
+	bytes                float64
+	quiet, await, demand float64 // seconds
+	parallelism          float64 // quiet / demand
 }
 
 // line is fixed seconds, and some for each byte.
@@ -62,6 +63,7 @@ func learn(sweep []run) service {
 			}
 			if r.Job.Depth == 1 {
 				p.quiet = r.Pods[0].Latency
+				p.await = r.Device.await(c)
 			}
 			p.demand = min(p.demand, 1/r.rate(0))
 		}
@@ -71,6 +73,7 @@ func learn(sweep []run) service {
 		}
 		slices.SortFunc(s.points[c], func(a, b point) int { return int(a.bytes - b.bytes) })
 		s.quiet[c] = fitLine(s.points[c], func(p point) float64 { return p.quiet })
+		s.await[c] = fitLine(s.points[c], func(p point) float64 { return p.await })
 		s.demand[c] = fitLine(s.points[c], func(p point) float64 { return p.demand })
 	}
 	return s

@@ -44,6 +44,8 @@ type spec struct {
 	Think float64 `json:"think,omitempty"`
 	Work  float64 `json:"work,omitempty"`
 	Seed  uint64  `json:"seed"`
+	// Pinned keeps its threads on the first processor.
+	Pinned bool `json:"pinned,omitempty"`
 }
 
 // unit is what offsets and sizes are multiples of: what O_DIRECT needs of all devices that there are.
@@ -86,9 +88,13 @@ func (s spec) validate() error {
 // usesDisk reports whether its operations reach the device.
 func (s spec) usesDisk() bool { return s.Cache != cached }
 
-// waits reports whether each of its operations waits for the device: readers do, and those who write so that it lasts.
+// waits reports whether each of its operations waits for the device: readers at random places do, which the kernel does not read ahead of, and
+// those who write so that it lasts.
 func (s spec) waits() bool {
-	return s.usesDisk() && (s.Operation == read || s.Cache == direct || s.Sync != "")
+	if s.Cache == direct {
+		return true
+	}
+	return s.Cache == buffered && (s.Operation == read && s.Access == random || s.Sync != "")
 }
 
 // String returns the kind, such as "random direct read 4k x8, think 2ms".
@@ -105,6 +111,9 @@ func (s spec) String() string {
 	}
 	if s.Work > 0 {
 		text += ", work " + duration(s.Work)
+	}
+	if s.Pinned {
+		text += ", pinned"
 	}
 	return text
 }
