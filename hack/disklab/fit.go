@@ -9,6 +9,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 func fitCommand() *cobra.Command {
@@ -157,14 +159,18 @@ func showAwait(w io.Writer, r *recording, noisy bool) {
 	fmt.Fprintln(w)
 }
 
+// ratios are quotients of what was read and what is true, by what they are of.
+type ratios map[string][]float64
+
+func (r ratios) add(name string, read, truth float64) {
+	if truth > 0 {
+		r[name] = append(r[name], read/truth)
+	}
+}
+
 // showReader compares what Loadline's gauge reads with what the lab counts itself.
 func showReader(w io.Writer, r *recording) {
-	ratios := map[string][]float64{}
-	add := func(name string, read, counted float64) {
-		if counted > 0 {
-			ratios[name] = append(ratios[name], read/counted)
-		}
-	}
+	all := ratios{}
 	for _, m := range r.Mixes {
 		for _, one := range m.Runs {
 			if one.Interval == nil {
@@ -172,38 +178,39 @@ func showReader(w io.Writer, r *recording) {
 			}
 			for _, d := range one.Interval.Disks {
 				if d.Number == r.Device {
-					add("operations of the device", float64(d.Reads.Operations+d.Writes.Operations)/one.Interval.Seconds,
+					all.add("operations of the device", float64(d.Reads.Operations+d.Writes.Operations)/one.Interval.Seconds,
 						float64(one.Device.Reads+one.Device.Writes)/one.Seconds)
 				}
 			}
-			for _, pod := range one.Interval.Pods {
-				i := slices.IndexFunc(one.Jobs, func(job int) bool { return podUID(job) == pod.UID })
-				if i < 0 {
-					continue
-				}
-				s, mine := m.Jobs[one.Jobs[i]], one.Pods[i]
-				operations := 0.0
-				for _, d := range pod.Disks {
-					operations += float64(d.ReadOperations + d.WriteOperations)
-				}
-				if s.usesDisk() {
-					add("operations of a pod", operations/one.Interval.Seconds, float64(mine.Served.operations())/one.Seconds)
-				}
-				name := "blocked seconds of a pod / in-flight time, its own clock"
-				if s.Depth > 1 {
-					name += ", several threads"
-				}
-				if s.usesDisk() {
-					add(name, pod.Blocked/one.Interval.Seconds, mine.Latency*float64(mine.Units)/one.Seconds)
-				}
-			}
+			all.addPods(m, one)
 		}
 	}
 	fmt.Fprintln(w, "what the gauge reads / what the lab counts\tRUNS\tMEDIAN\tP10\tP90")
-	for _, name := range sortedKeys(ratios) {
-		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\n", name, len(ratios[name]), quantile(ratios[name], 0.5), quantile(ratios[name], 0.1), quantile(ratios[name], 0.9))
+	for _, name := range sortedKeys(all) {
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\n", name, len(all[name]), quantile(all[name], 0.5), quantile(all[name], 0.1), quantile(all[name], 0.9))
 	}
 	fmt.Fprintln(w)
+}
+
+// addPods adds those of the pods of a run.
+func (r ratios) addPods(m mixRecord, one run) {
+	for i, job := range one.Jobs {
+		at := slices.IndexFunc(one.Interval.Pods, func(pod usage.Pod) bool { return pod.UID == podUID(job) })
+		if at < 0 || !m.Jobs[job].usesDisk() {
+			continue
+		}
+		pod, mine := one.Interval.Pods[at], one.Pods[i]
+		operations := 0.0
+		for _, d := range pod.Disks {
+			operations += float64(d.ReadOperations + d.WriteOperations)
+		}
+		r.add("operations of a pod", operations/one.Interval.Seconds, float64(mine.Served.operations())/one.Seconds)
+		name := "blocked seconds of a pod / in-flight time, its own clock"
+		if m.Jobs[job].Depth > 1 {
+			name += ", several threads"
+		}
+		r.add(name, pod.Blocked/one.Interval.Seconds, mine.Latency*float64(mine.Units)/one.Seconds)
+	}
 }
 
 func sortedKeys(m map[string][]float64) []string {
