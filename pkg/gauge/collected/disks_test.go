@@ -60,14 +60,14 @@ func TestTheDisksOfTheLatestIntervalsAreThoseOfTheGauge(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	later := 0.0
-	for i := len(all) - 1; i >= 0; i-- {
-		if has := len(all[i].Disks) > 0; has != (later < fine.Seconds()) {
+	for _, v := range slices.Backward(all) {
+		if has := len(v.Disks) > 0; has != (later < fine.Seconds()) {
 			t.Errorf("%v s before the end there are disks: %v", later, has)
 		}
-		if all[i].Pods[0].BlockedBy != usage.ByPressure || all[i].Pods[1].BlockedBy != usage.ByNothing {
+		if v.Pods[0].BlockedBy != usage.ByPressure || v.Pods[1].BlockedBy != usage.ByNothing {
 			t.Errorf("%v s before the end it is not known by what pods were blocked", later)
 		}
-		later += all[i].Seconds
+		later += v.Seconds
 	}
 }
 

@@ -70,7 +70,7 @@ func (r *row) pack(to []byte) []byte {
 	if r.slowedBefore {
 		before = 1
 	}
-	to = binary.AppendUvarint(to, r.pod<<3|uint64(r.blockedBy)<<1|before) //nolint:gosec // it is at least 0
+	to = binary.AppendUvarint(to, r.pod<<3|uint64(r.blockedBy)<<1|before)
 	for _, f := range r.fields() {
 		to = binary.AppendUvarint(to, uint64(math.Round(min(*f.value, most)*f.parts)))
 	}

@@ -1,6 +1,7 @@
 // Package history keeps the last intervals of a gauge, encoded, for any number of readers while new ones are added, and follows a
 // sampler that makes them. It adds to each interval the time for which its pods have been slowed down, and what operations take on its
-// disks when these are quiet, both of which go back beyond the kept intervals; then it never changes the interval, and never takes an old one for a new one: it states the age of the newest.
+// disks when these are quiet, both of which go back beyond the kept intervals; then it never changes the interval, and never takes an
+// old one for a new one: it states the age of the newest.
 package history
 
 import (

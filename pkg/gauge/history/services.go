@@ -93,7 +93,7 @@ func (s *service) add(write bool, t *usage.Transfers) {
 // exponent returns the exponent of the class of a size: of the next power of two, within those that are reported.
 func exponent(size int64) int {
 	bounded := min(max(size, usage.MinServiceBytes), usage.MaxServiceBytes)
-	return bits.Len64(uint64(bounded - 1)) //nolint:gosec // it is above 0
+	return bits.Len64(uint64(bounded - 1))
 }
 
 func (c *latest) add(seconds float32) {

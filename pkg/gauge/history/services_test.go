@@ -21,11 +21,14 @@ func reads(operations int64, each, inFlight float64) usage.Disk {
 	}
 }
 
-// learned returns what is known of the disk after an interval in which it did something.
-func learned(t interface {
+// fataler is a test, or one of a property.
+type fataler interface {
 	Helper()
 	Fatal(args ...any)
-}, s services, d usage.Disk) []usage.DiskService {
+}
+
+// learned returns what is known of the disk after an interval in which it did something.
+func learned(t fataler, s services, d usage.Disk) []usage.DiskService {
 	t.Helper()
 	v := usage.Interval{Node: "a", Seconds: 10, CPUs: 1, Disks: []usage.Disk{d}}
 	s.learn(&v)
@@ -96,7 +99,7 @@ func TestASlowerDeviceIsKnownAfterHalfOfWhatIsRemembered(t *testing.T) {
 // The median has the standard error that is claimed, and is not moved by a third of intervals that only look quiet.
 func TestTheEstimateIsWithinItsError(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // for a test
+	random := rand.New(rand.NewPCG(1, 2))
 	const trials, truth, deviation = 2000, 0.001, 0.0001
 	var squares, worst float64
 	for range trials {

@@ -274,7 +274,7 @@ func TestALoopDeviceLiesOnTheDeviceOfItsFileWhereThatIsKnown(t *testing.T) {
 	n.write("proc/1/root/images/a.img", "")
 	n.write("sys/block/loop0/loop/backing_file", "/images/a.img\n")
 	n.write("sys/block/loop1/loop/backing_file", "/images/unseen.img\n")
-	number, ok := reading.DeviceNumber(filepath.Join(n.root, "proc/1/root/images/a.img"))
+	number, ok := reading.DeviceNumber(filepath.Join(n.root, "proc", "1", "root", "images", "a.img"))
 	if !ok {
 		t.Skip("the number of a device is not known here")
 	}
