@@ -6,6 +6,7 @@
 // The answer is a usage.Collection, followed by a usage.Report of each node. Who may ask is decided by a guard that is handed in.
 //
 // The last one and a half minutes of a node are kept as its gauge reported them, older ones in intervals of a minute, for an hour.
+// What is of disks is kept of the former only, but for the time for which pods were blocked.
 // The activity of containers is kept of pods that a limit has held back, of at most 8 containers each. The memory is bounded, of each
 // node and of all together, and accounted with the identities of pods: a node may lie, and have other pods in each interval. Where
 // there is too much, the nodes that take the most lose their oldest intervals first, and those that take less than their part lose

@@ -100,6 +100,9 @@ func (n *node) merge() {
 	for i := range n.spans {
 		s := &n.spans[i]
 		later -= s.seconds
+		if later >= fine.Seconds() {
+			s.disks = nil
+		}
 		last := len(merged) - 1
 		if last >= 0 && later >= fine.Seconds() && merged[last].seconds+s.seconds <= coarse.Seconds() && merged[last].add(s) {
 			continue

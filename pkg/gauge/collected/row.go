@@ -20,6 +20,7 @@ type row struct {
 	// pressure is one second more than the known value, and 0 where none is known.
 	pressure     float64
 	slowedBefore bool
+	blockedBy    int // an index of blockedBys
 	// containers are those that have a CPU limit, of a pod that was throttled.
 	containers []container
 }
@@ -33,6 +34,10 @@ const (
 
 // most is the largest number that is kept, so that none is too large in these parts, nor a product or a sum. Nodes may lie.
 const most = 1e12
+
+// blockedBys are the values of [usage.Pod.BlockedBy]. Of two intervals together it is the later one of these: what was known of a part only is
+// no less.
+var blockedBys = [...]string{usage.ByNothing, usage.ByTasks, usage.ByPressure}
 
 type field struct {
 	value *float64
@@ -65,7 +70,7 @@ func (r *row) pack(to []byte) []byte {
 	if r.slowedBefore {
 		before = 1
 	}
-	to = binary.AppendUvarint(to, r.pod<<1|before)
+	to = binary.AppendUvarint(to, r.pod<<3|uint64(r.blockedBy)<<1|before)
 	for _, f := range r.fields() {
 		to = binary.AppendUvarint(to, uint64(math.Round(min(*f.value, most)*f.parts)))
 	}
@@ -85,7 +90,7 @@ func unpack(packed []byte) (rows []row) {
 	}
 	for len(packed) > 0 {
 		pod := next()
-		r := row{pod: pod >> 1, slowedBefore: pod&1 == 1}
+		r := row{pod: pod >> 3, blockedBy: int(pod >> 1 & 3), slowedBefore: pod&1 == 1}
 		for _, f := range r.fields() {
 			*f.value = float64(next()) / f.parts
 		}
@@ -107,6 +112,7 @@ func newRow(pod *identity, p *usage.Pod) row {
 		pod: pod.number, seconds: p.Seconds, run: p.Run, unseen: p.Unseen, wait: p.Wait, throttled: p.Throttled, blocked: p.Blocked,
 		threads: p.Threads, dilation: p.Dilation, cpuLoading: p.CPULoading, diskLoading: p.DiskLoading, burst: p.BurstSeconds, slowed: p.SlowedSeconds,
 		tasks: float64(p.Tasks), slowedBefore: p.SlowedBefore,
+		blockedBy: slices.Index(blockedBys[:], p.BlockedBy),
 	}
 	if p.PressureSeconds != nil {
 		r.pressure = 1 + *p.PressureSeconds
@@ -125,6 +131,7 @@ func (r *row) usageOf(pod *identity) usage.Pod {
 		Times:   usage.Times{Run: r.run, Unseen: r.unseen, Wait: r.wait, Throttled: r.throttled, Blocked: r.blocked},
 		Threads: max(1, r.threads), Dilation: max(1, r.dilation), CPULoading: cpu, DiskLoading: min(r.diskLoading, 1-cpu), BurstSeconds: r.burst,
 		SlowedSeconds: r.slowed, SlowedBefore: r.slowedBefore,
+		BlockedBy: blockedBys[r.blockedBy],
 	}
 	if r.pressure >= 1 {
 		p.PressureSeconds = new(r.pressure - 1)
@@ -158,6 +165,7 @@ func (r *row) add(next *row) {
 	r.wait += next.wait
 	r.throttled += next.throttled
 	r.blocked += next.blocked
+	r.blockedBy = max(r.blockedBy, next.blockedBy)
 	r.tasks = max(r.tasks, next.tasks)
 	r.slowed, r.slowedBefore = next.slowed, next.slowedBefore
 	if r.pressure >= 1 && next.pressure >= 1 {

@@ -17,6 +17,7 @@ type span struct {
 	exclusiveCPUs         bool
 	blockedUnknown        bool
 	packed                []byte // the rows of its pods
+	disks                 []byte // by packDisks, of an interval of a gauge
 	first, last           uint64 // the numbers of the intervals that it is of
 }
 
@@ -35,7 +36,7 @@ func (n *node) newSpan(v *usage.Interval) span {
 	s := span{
 		first: n.added, last: n.added, start: v.Start, end: v.End, seconds: v.Seconds, busy: min(v.BusySeconds, most), stolen: min(v.StolenSeconds, most),
 		cpus: v.CPUs, cgroup: v.CgroupVersion, leftOut: v.LeftOut, exclusiveCPUs: v.ExclusiveCPUs,
-		blockedUnknown: v.BlockedUnknown,
+		blockedUnknown: v.BlockedUnknown, disks: packDisks(v),
 	}
 	rows := make([]row, 0, len(v.Pods))
 	for i := range v.Pods {
@@ -87,6 +88,7 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 		for k := range rows {
 			v.Pods = append(v.Pods, rows[k].usageOf(pods[rows[k].pod]))
 		}
+		unpackDisks(s.disks, &v)
 		slices.SortFunc(v.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })
 		all = append(all, v)
 	}
@@ -115,6 +117,7 @@ func (s *span) add(next *span) bool {
 		return false
 	}
 	s.pack(rows)
+	s.disks = nil
 	s.end, s.last = next.end, next.last
 	s.seconds += next.seconds
 	s.busy += next.busy

@@ -1,6 +1,7 @@
 // Package history keeps the last intervals of a gauge, encoded, for any number of readers while new ones are added, and follows a
-// sampler that makes them. It adds to each interval the time for which its pods have been slowed down, which goes back beyond the
-// kept intervals; then it never changes the interval, and never takes an old one for a new one: it states the age of the newest.
+// sampler that makes them. It adds to each interval the time for which its pods have been slowed down, and what operations take on its
+// disks when these are quiet, both of which go back beyond the kept intervals; then it never changes the interval, and never takes an
+// old one for a new one: it states the age of the newest.
 package history
 
 import (
@@ -29,6 +30,7 @@ type History struct {
 	bytes  int      // of all that are kept
 	newest time.Time
 	spells spells
+	served services
 }
 
 // New returns a history of the last intervals, at least one.
@@ -36,14 +38,14 @@ func New(keep int, now clock.PassiveClock) (*History, error) {
 	if keep < 1 {
 		return nil, fmt.Errorf("keep: %d is not at least 1", keep)
 	}
-	return &History{clock: now, keep: keep, maxBytes: MaxBytes}, nil
+	return &History{clock: now, keep: keep, maxBytes: MaxBytes, served: services{}}, nil
 }
 
 // Keep returns how many intervals are kept at most.
 func (h *History) Keep() int { return h.keep }
 
 // Add adds an interval as the newest, in the place of the oldest ones where there is no room, after it has written into it for how
-// long its pods have been slowed down. An interval that breaks the rules of usage is an error, and is not added.
+// long its pods have been slowed down, and what its disks take. An interval that breaks the rules of usage is an error, and is not added.
 func (h *History) Add(v *usage.Interval) error {
 	if v == nil {
 		return errors.New("interval: there is none")
@@ -54,6 +56,7 @@ func (h *History) Add(v *usage.Interval) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	spells := h.spells.mark(v)
+	h.served.learn(v)
 	encoded, err := json.Marshal(v)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func (m *Metrics) definePods(register promauto.Factory) {
 		}, pod),
 		blocked: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_gauge_pod_blocked_seconds_total",
-			Help: "How long the tasks of a pod waited for block I/O, summed over its tasks; absent where the kernel does not account it.",
+			Help: "How long the tasks of a pod waited for block I/O, summed over its tasks, or for how long some task did where the kernel accounts only that; absent where it accounts neither.",
 		}, pod),
 	}
 	m.dilation = register.NewGaugeVec(prometheus.GaugeOpts{

@@ -83,6 +83,10 @@ func TestBlockedTimesThatAreNotAccountedHaveNoSeries(t *testing.T) {
 	w.Sampled(&usage.Interval{Node: "a", CPUs: 4, Seconds: 10, BlockedUnknown: true, Pods: []usage.Pod{pod("cart", 4)}}, time.Millisecond)
 	w.want(t, "pod_run_seconds_total", map[string]float64{"shop/cart": 1})
 	w.want(t, "pod_blocked_seconds_total", map[string]float64{})
+	unknown := pod("till", 4)
+	unknown.Blocked, unknown.BlockedBy = 0, usage.ByNothing
+	w.sampled(unknown)
+	w.want(t, "pod_blocked_seconds_total", map[string]float64{})
 	w.sampled(pod("cart", 4))
 	w.want(t, "pod_blocked_seconds_total", map[string]float64{"shop/cart": 0.25})
 }

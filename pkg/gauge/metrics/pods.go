@@ -49,7 +49,7 @@ func (m *Metrics) addPods(v *usage.Interval) {
 			summed++
 		}
 		m.counters.add(labels, &p.Times)
-		if !v.BlockedUnknown {
+		if !v.BlockedUnknown && p.BlockedBy != usage.ByNothing {
 			m.counters.blocked.With(labels).Add(p.Blocked)
 		}
 	}

@@ -113,8 +113,10 @@ func (r *Reader) limitsOf(path string, limits *[]DiskLimit) error {
 		return err
 	}
 	for _, l := range [...]struct{ key, file string }{
-		{"rbps", "blkio.throttle.read_bps_device"}, {"wbps", "blkio.throttle.write_bps_device"},
-		{"riops", "blkio.throttle.read_iops_device"}, {"wiops", "blkio.throttle.write_iops_device"},
+		{"rbps", "blkio.throttle.read_bps_device"},
+		{"wbps", "blkio.throttle.write_bps_device"},
+		{"riops", "blkio.throttle.read_iops_device"},
+		{"wiops", "blkio.throttle.write_iops_device"},
 	} {
 		if _, err := r.each(path, l.file, func(text []byte) error { return blkioLimit(text, l.key, limits) }); err != nil {
 			return err

@@ -23,8 +23,31 @@
 // The number in schedstat is no measure of it: it counts a task again after each time that another one preempted it. What never
 // sleeps counts with all that it ran in the interval.
 //
-// How long tasks waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]; elsewhere it
-// is 0, and the interval says so.
+// How long each task waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]. Elsewhere Blocked and
+// DiskLoading are by the pressure stall information of the pod; see blocked.go. Where there is none they are 0, and the pod and
+// the interval say so.
+//
+// # Disks
+//
+// /proc/diskstats has what each block device did, partitions among them: those are told by /sys/block, which has only whole
+// devices, or by their names where there is no sysfs. Devices in memory, ram and zram, are left out: nothing waits there for another. Times
+// are in milliseconds, in numbers of 32 bits that begin anew. Discards and, since Linux 5.5, flushes are counted apart; what is
+// beyond 18 numbers is ignored, and of kernels with 11 the rest is 0. Busy time is in ticks of the kernel's timer since 5.0: an upper
+// bound where a device answers faster. Sysfs is asked only about devices that did something between two readings.
+//
+// What a pod did is in io.stat of control groups of version 2 with the controller io, and in blkio.throttle.io_serviced and
+// io_service_bytes of version 1, where they are summed up over the containers if the kernel does not. Both count what is submitted, at each
+// device of a stack: at dm-0, and again at the disk beneath. Reads and direct writes are the pod's. A buffered write comes later
+// from the kernel's flusher: version 2 counts it to the pod on file systems that account it, as ext4, btrfs and xfs do, if the controller
+// memory is on as well, and version 1 to the root group. In a hybrid layout, with version 2 mounted at unified without
+// controllers, the operations are those of blkio and the pressure that of unified. A layout of version 1 alone has no pressure.
+//
+// The pressure of block I/O is also that of what waits for its own limit (io.max, blkio.throttle), for swap, and for files that were
+// dropped for lack of memory; the last two are in the pressure of memory as well. Limits are read of pods that did something, and
+// again after some readings.
+//
+// A loop device lies on that of its file, which is known to a reader that may see the root of the first process: it takes the right
+// to trace it, which a gauge does not have by default.
 //
 // # What comes and goes
 //

@@ -58,7 +58,7 @@ func deviceOfLine(line []byte) (number Number, name, rest []byte, ok bool) {
 
 func number32(text []byte) (uint32, bool) {
 	n, ok := number(text, math.MaxUint32)
-	return uint32(n), ok //nolint:gosec // it is at most that
+	return uint32(n), ok
 }
 
 // numbers stores the numbers of a text, as many as there is room for, sets the others to 0, and returns how many it stored. A later

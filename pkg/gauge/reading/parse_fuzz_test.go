@@ -153,6 +153,94 @@ func FuzzIDs(f *testing.F) {
 	})
 }
 
+func FuzzDiskStats(f *testing.F) {
+	f.Add([]byte(" 254       0 vda 83994 15560 2884930 27124 35010 191351 21022232 39591 0 17884 70443 12649 71 4568592 3714 14 12 9 9\n"))
+	f.Add([]byte("   8       1 sda1 1 2 3 4\n   8       0 sda 446216 784926 9550688 4382310 424847 312726 5922052 19310380 0 3376340 23705160\n"))
+	f.Add([]byte("8 0 sda 18446744073709551615 1 1 1 1 1 1 1 1 1 1"))
+	parses(f, func(text []byte) (times []time.Duration, err error) {
+		disks, err := diskStats(text, func(name []byte) string { return string(name) })
+		for i := range disks {
+			d := &disks[i]
+			if !usage.IsDiskName(d.Name) {
+				return []time.Duration{-2}, nil
+			}
+			times = append(times, d.Busy, d.Queued, d.Reads.Time, d.Writes.Time, d.Flushes.Time, time.Duration(d.Reads.Bytes), time.Duration(d.Writes.Bytes))
+		}
+		return times, err
+	})
+}
+
+// countsOf returns the counters of disks as times that must not be below 0.
+func countsOf(disks []PodDisk, limits []DiskLimit) (counts []time.Duration) {
+	if len(disks) > maxPodDevices || len(limits) > maxPodDevices {
+		return []time.Duration{-2}
+	}
+	for _, d := range disks {
+		counts = append(counts, time.Duration(d.ReadOperations), time.Duration(d.ReadBytes), time.Duration(d.WriteOperations), time.Duration(d.WriteBytes))
+	}
+	for _, l := range limits {
+		counts = append(counts, time.Duration(l.ReadOperations), time.Duration(l.ReadBytes), time.Duration(l.WriteOperations), time.Duration(l.WriteBytes))
+	}
+	return counts
+}
+
+func FuzzIOStat(f *testing.F) {
+	f.Add([]byte("254:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0\n7:0 7:1 \n8:0 rbytes=1 cost.usage=x\n"))
+	f.Add([]byte("254:0 rios=9223372036854775807\n254:0 rios=9223372036854775807\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		var disks []PodDisk
+		err := ioStat(text, &disks)
+		return countsOf(disks, nil), err
+	})
+}
+
+func FuzzBlkio(f *testing.F) {
+	f.Add([]byte("254:0 Read 28914\n254:0 Write 1\n254:0 Sync 28915\n254:0 Total 28915\nTotal 28915\n"))
+	f.Add([]byte("Total 0\n"))
+	f.Add([]byte("254:0 Read x\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		var disks []PodDisk
+		err := errors.Join(blkioStat(text, false, &disks), blkioStat(text, true, &disks))
+		return countsOf(disks, nil), err
+	})
+}
+
+func FuzzDiskLimits(f *testing.F) {
+	f.Add([]byte("8:16 rbps=2097152 wbps=max riops=max wiops=120\n"), false)
+	f.Add([]byte("8:16 2097152\n8:16 1\n"), true)
+	f.Fuzz(func(t *testing.T, text []byte, version1 bool) {
+		var limits []DiskLimit
+		err := ioMax(text, &limits)
+		if version1 {
+			err = blkioLimit(text, "rbps", &limits)
+		}
+		var at *lineError
+		if err != nil && (!errors.As(err, &at) || at.line < 1 || at.line > 1+len(text)) {
+			t.Errorf("%v names no line of the text", err)
+		}
+		for _, n := range countsOf(nil, limits) {
+			if n < 0 {
+				t.Errorf("%q has a limit of %d", text, n)
+			}
+		}
+	})
+}
+
+func FuzzSysfs(f *testing.F) {
+	f.Add("none [mq-deadline] kyber", "../../devices/pci0000:00/virtio1/block/vda/vda1")
+	f.Add("]x[", "block")
+	f.Fuzz(func(t *testing.T, schedulers, link string) {
+		if name := scheduler(schedulers); name != "" && !usage.IsScheduler(name) {
+			t.Errorf("%q has the scheduler %q", schedulers, name)
+		}
+		for _, name := range wholeOf(link) {
+			if !usage.IsDiskName(name) {
+				t.Errorf("%q leads to %q", link, name)
+			}
+		}
+	})
+}
+
 func FuzzDirectory(f *testing.F) {
 	f.Add("kubepods-burstable-pod0a1b_2c.slice")
 	f.Add("kubelet-kubepods.slice")

@@ -30,10 +30,13 @@ func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 	r := at(since)
 	r.CPUs = rapid.IntRange(1, 64).Draw(t, "cpus")
 	r.Busy, r.Stolen = anyTime(t, "busy"), anyTime(t, "stolen")
+	r.BlockedKnown = rapid.Bool().Draw(t, "blocked known")
+	r.Disks = anyDisks(t)
 	id := 0
 	for i := range rapid.IntRange(0, 4).Draw(t, "pods") {
 		pod := reading.Pod{
 			UID: fmt.Sprint(i), Usage: anyCounter(t, "usage"), Throttled: anyCounter(t, "throttled"), Pressure: anyCounter(t, "pressure"),
+			DiskPressure: anyPressure(t), MemoryPressure: anyPressure(t), Disks: anyPodDisks(t), DiskLimits: anyDiskLimits(t),
 		}
 		for j := range rapid.IntRange(0, 3).Draw(t, "groups") {
 			group := reading.Group{
@@ -55,6 +58,93 @@ func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 		r.Pods = append(r.Pods, pod)
 	}
 	return r
+}
+
+func anyPressure(t *rapid.T) *reading.Pressure {
+	if rapid.Bool().Draw(t, "no pressure") {
+		return nil
+	}
+	return &reading.Pressure{Some: anyTime(t, "some"), Full: anyCounter(t, "full")}
+}
+
+func anyCount(t *rapid.T, label string) int64 { return int64(anyTime(t, label)) }
+
+func anyNumber(t *rapid.T) reading.Number {
+	return reading.Number{Major: 8, Minor: rapid.Uint32Range(0, 4).Draw(t, "minor")}
+}
+
+// anyDisks draws disks of any number, also with the same one twice.
+func anyDisks(t *rapid.T) (disks []reading.Disk) {
+	transfers := func() reading.Transfers {
+		return reading.Transfers{Operations: anyCount(t, "operations"), Bytes: anyCount(t, "bytes"), Time: anyTime(t, "time")}
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "disks") {
+		number := anyNumber(t)
+		disks = append(disks, reading.Disk{
+			Name: fmt.Sprint("sd", rapid.IntRange(0, 4).Draw(t, "name")), Number: number, Whole: rapid.Bool().Draw(t, "whole"),
+			Reads: transfers(), Writes: transfers(), Flushes: transfers(), Busy: anyTime(t, "busy"), Queued: anyTime(t, "queued"),
+		})
+	}
+	return disks
+}
+
+func anyPodDisks(t *rapid.T) (disks []reading.PodDisk) {
+	for range rapid.IntRange(0, 4).Draw(t, "disks of the pod") {
+		disks = append(disks, reading.PodDisk{
+			Number: anyNumber(t), ReadOperations: anyCount(t, "reads"), WriteOperations: anyCount(t, "writes"), ReadBytes: anyCount(t, "read"), WriteBytes: anyCount(t, "written"),
+		})
+	}
+	return disks
+}
+
+func anyDiskLimits(t *rapid.T) (limits []reading.DiskLimit) {
+	for range rapid.IntRange(0, 2).Draw(t, "limits") {
+		limits = append(limits, reading.DiskLimit{Number: anyNumber(t), ReadOperations: anyCount(t, "iops"), ReadBytes: anyCount(t, "bps")})
+	}
+	return limits
+}
+
+// What pods did at a disk is what it did, as long as nothing else uses it.
+func TestTheDisksOfPodsAddUpToThoseOfTheNode(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := at(0), at(10*second)
+		var was, is reading.Disk
+		for i := range rapid.IntRange(1, 5).Draw(t, "pods") {
+			grows := func(from, to *int64, label string) int64 {
+				*from = rapid.Int64Range(0, 1e6).Draw(t, label)
+				*to = *from + rapid.Int64Range(0, 1e6).Draw(t, label+" more")
+				return *from
+			}
+			first, then := reading.Pod{UID: fmt.Sprint(i), Usage: second}, reading.Pod{UID: fmt.Sprint(i), Usage: 2 * second}
+			var a, b reading.PodDisk
+			was.Reads.Operations += grows(&a.ReadOperations, &b.ReadOperations, "reads")
+			was.Writes.Operations += grows(&a.WriteOperations, &b.WriteOperations, "writes")
+			was.Reads.Bytes += grows(&a.ReadBytes, &b.ReadBytes, "read")
+			was.Writes.Bytes += grows(&a.WriteBytes, &b.WriteBytes, "written")
+			is.Reads.Operations, is.Writes.Operations = is.Reads.Operations+b.ReadOperations, is.Writes.Operations+b.WriteOperations
+			is.Reads.Bytes, is.Writes.Bytes = is.Reads.Bytes+b.ReadBytes, is.Writes.Bytes+b.WriteBytes
+			first.Disks, then.Disks = []reading.PodDisk{a}, []reading.PodDisk{b}
+			before.Pods, after.Pods = append(before.Pods, first), append(after.Pods, then)
+		}
+		was.Name, is.Name, was.Whole, is.Whole = "sda", "sda", true, true
+		before.Disks, after.Disks = []reading.Disk{was}, []reading.Disk{is}
+		v := reading.Between(before, after, "worker-1", nil)
+		var pods usage.PodDisk
+		for i := range v.Pods {
+			for _, d := range v.Pods[i].Disks {
+				pods.ReadOperations, pods.WriteOperations = pods.ReadOperations+d.ReadOperations, pods.WriteOperations+d.WriteOperations
+				pods.ReadBytes, pods.WriteBytes = pods.ReadBytes+d.ReadBytes, pods.WriteBytes+d.WriteBytes
+			}
+		}
+		var node usage.PodDisk
+		for _, d := range v.Disks {
+			node = usage.PodDisk{ReadOperations: d.Reads.Operations, ReadBytes: d.Reads.Bytes, WriteOperations: d.Writes.Operations, WriteBytes: d.Writes.Bytes}
+		}
+		if node.ReadOperations+node.WriteOperations > 0 && pods != node {
+			t.Errorf("the pods did %+v, the disk %+v", pods, node)
+		}
+	})
 }
 
 func TestWhateverTheReadingsTheIntervalIsValidAndItsSumsAreRight(t *testing.T) {

@@ -63,7 +63,7 @@ policy                                       :                    0
 `
 
 func (n node) reader() *reading.Reader {
-	return &reading.Reader{Proc: filepath.Join(n.root, "proc"), Cgroup: filepath.Join(n.root, "cgroup"), Now: func() time.Time { return noon }}
+	return &reading.Reader{Proc: filepath.Join(n.root, "proc"), Cgroup: filepath.Join(n.root, "cgroup"), Sys: filepath.Join(n.root, "sys"), Now: func() time.Time { return noon }}
 }
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)

@@ -19,6 +19,9 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(`{"intervals":[{"node":"n","seconds":1,"cpus":1}]`))
 	f.Add([]byte(`{"x":[[[[{}]]]],"intervals":[{}]}`))
 	f.Add([]byte(`{"ageSeconds":1e999}`))
+	f.Add([]byte(`{"intervals":[{"node":"n","seconds":1,"cpus":1,"disksLeftOut":2,"disks":[{"name":"vda","number":"254:0","scheduler":"none","beneath":["sda"],` +
+		`"reads":{"operations":1,"bytes":4096,"seconds":0.1},"flushes":{},"busySeconds":1,"service":[{"direction":"read","bytes":4096,"seconds":1,"intervals":1}]}],` +
+		`"pods":[{"uid":"a","threads":1,"dilation":1,"blockedBy":"pressure","diskPressure":{"someSeconds":1},"memoryPressureSeconds":0,"disks":[{"name":"vda","limit":{"readBytes":1}}]}]}]}`))
 	limits := usage.Limits{Bytes: 1 << 16, Intervals: 4, Objects: 8, Known: true}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := usage.NewDecoder(bytes.NewReader(text), limits).Report()
@@ -34,7 +37,10 @@ func FuzzDecoder(f *testing.F) {
 		objects := 0
 		for i := range got.Intervals {
 			for k := range got.Intervals[i].Pods {
-				objects += 1 + len(got.Intervals[i].Pods[k].Containers)
+				objects += 1 + len(got.Intervals[i].Pods[k].Containers) + len(got.Intervals[i].Pods[k].Disks)
+			}
+			for _, d := range got.Intervals[i].Disks {
+				objects += 1 + len(d.Beneath) + len(d.Service)
 			}
 		}
 		if len(got.Intervals) > limits.Intervals || objects > limits.Objects {

@@ -57,7 +57,10 @@ func anyReport(t *rapid.T) usage.Report {
 			Node: "worker-1.example", Start: moment(), End: moment(), Seconds: rapid.Float64Range(1, 100).Draw(t, "seconds"), CPUs: rapid.IntRange(1, 512).Draw(t, "cpus"),
 			BusySeconds: amount.Draw(t, "busy"), StolenSeconds: amount.Draw(t, "stolen"), CgroupVersion: rapid.IntRange(0, 2).Draw(t, "version"),
 			ExclusiveCPUs: rapid.Bool().Draw(t, "exclusive"), BlockedUnknown: rapid.Bool().Draw(t, "blocked unknown"), LeftOut: rapid.IntRange(0, 9).Draw(t, "left out"),
-			Pods: []usage.Pod{},
+			Pods: []usage.Pod{}, DisksLeftOut: rapid.IntRange(0, 9).Draw(t, "disks left out"),
+		}
+		if rapid.Bool().Draw(t, "disks") {
+			v.Disks = []usage.Disk{anyDisk(t, "vda"), anyDisk(t, "dm-0")}
 		}
 		for k := range rapid.IntRange(0, 3).Draw(t, "pods") {
 			cpu := rapid.Float64Range(0, 1).Draw(t, "cpu")
@@ -66,6 +69,16 @@ func anyReport(t *rapid.T) usage.Report {
 				Threads: rapid.Float64Range(1, 99).Draw(t, "threads"), Dilation: rapid.Float64Range(1, 99).Draw(t, "dilation"), CPULoading: cpu, DiskLoading: (1 - cpu) / 2,
 				BurstSeconds:  rapid.Float64Range(0, 99).Draw(t, "burst"),
 				SlowedSeconds: amount.Draw(t, "slowed"), SlowedBefore: rapid.Bool().Draw(t, "before"),
+			}
+			p.BlockedBy = rapid.SampledFrom([]string{usage.ByTasks, usage.ByPressure}).Draw(t, "blocked by")
+			if v.Disks != nil && rapid.Bool().Draw(t, "pod's disks") {
+				some := amount.Draw(t, "some")
+				p.DiskPressure, p.MemoryPressureSeconds = &usage.DiskPressure{SomeSeconds: some, FullSeconds: some / 2}, new(amount.Draw(t, "memory"))
+				operations := rapid.Int64Range(0, 1e15)
+				p.Disks = []usage.PodDisk{{Name: "vda"}, {
+					Name: "dm-0", ReadOperations: operations.Draw(t, "reads"), ReadBytes: operations.Draw(t, "read"), WriteOperations: operations.Draw(t, "writes"),
+					WriteBytes: operations.Draw(t, "written"), Limit: &usage.DiskLimit{ReadBytes: 1, WriteBytes: 2, ReadOperations: 3, WriteOperations: operations.Draw(t, "limit")},
+				}}
 			}
 			if rapid.Bool().Draw(t, "known") {
 				p.Namespace, p.Name, p.PressureSeconds = "shop", fmt.Sprintf("cart-%d", k), new(amount.Draw(t, "pressure"))
@@ -86,6 +99,23 @@ func anyReport(t *rapid.T) usage.Report {
 	return r
 }
 
+// anyDisk draws a disk in which any field may be set.
+func anyDisk(t *rapid.T, name string) usage.Disk {
+	transfers := func() usage.Transfers {
+		count := rapid.Int64Range(0, 1e15)
+		return usage.Transfers{Operations: count.Draw(t, "operations"), Bytes: count.Draw(t, "bytes"), Seconds: rapid.Float64Range(0, 1e6).Draw(t, "in flight")}
+	}
+	d := usage.Disk{
+		Name: name, Number: "254:0", Rotates: rapid.Bool().Draw(t, "rotates"), Scheduler: "mq-deadline", QueueDepth: rapid.IntRange(0, 4096).Draw(t, "depth"),
+		Reads: transfers(), Writes: transfers(), BusySeconds: rapid.Float64Range(0, 1).Draw(t, "busy"), QueuedSeconds: rapid.Float64Range(0, 1e6).Draw(t, "queued"),
+	}
+	if rapid.Bool().Draw(t, "all of the disk") {
+		d.Flushes, d.Beneath = new(transfers()), []string{"cciss/c0d0"}
+		d.Service = []usage.DiskService{{Direction: usage.Read, Bytes: 4096, Seconds: 0.001, Spread: 0.0001, Intervals: 7}, {Direction: usage.Write, Bytes: 1 << 20, Intervals: 1}}
+	}
+	return d
+}
+
 // What is read is what package json makes of it, whatever the pieces that it arrives in: no field is forgotten.
 func TestADecoderReadsWhatAGaugeWrites(t *testing.T) {
 	t.Parallel()
@@ -93,7 +123,7 @@ func TestADecoderReadsWhatAGaugeWrites(t *testing.T) {
 		want := anyReport(t)
 		text := inJSON(t, want)
 		for name, in := range map[string]io.Reader{"at once": strings.NewReader(text), "byte by byte": iotest.OneByteReader(strings.NewReader(text))} {
-			got, err := usage.NewDecoder(in, usage.Limits{Bytes: int64(len(text)), Intervals: 3, Objects: 18, Known: true}).Report()
+			got, err := usage.NewDecoder(in, usage.Limits{Bytes: int64(len(text)), Intervals: 3, Objects: 60, Known: true}).Report()
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -274,6 +304,10 @@ func liars() map[string]io.Reader {
 		"escaped names":     io.MultiReader(strings.NewReader(head+`{"name":"`), again(`\u0000`)),
 		"invalid text":      io.MultiReader(strings.NewReader(head+`{"name":"`), again("\xff")),
 		"fields of a pod":   io.MultiReader(strings.NewReader(head+`{`), again(`"containers":[{"id":"a"},{"id":"b"}],"containers":null,`)),
+		"empty disks":       io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[`), again(`{},`)),
+		"empty services":    io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[{"service":[`), again(`{},`)),
+		"names of disks":    io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[{"beneath":[`), again(`"a",`)),
+		"disks of a pod":    io.MultiReader(strings.NewReader(head+`{"uid":"a","threads":1,"dilation":1,"disks":[`), again(`{"limit":{}},`)),
 		"pods, many times":  io.MultiReader(strings.NewReader(`{"intervals":[{`), again(`"pods":[{"uid":"a","threads":1,"dilation":1}],`)),
 		"numbers too large": io.MultiReader(strings.NewReader(`{"ageSeconds":`), again(`9`)),
 	}

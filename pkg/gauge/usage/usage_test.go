@@ -92,6 +92,67 @@ func TestAReportThatNoGaugeMakesIsRefusedByItsField(t *testing.T) {
 	}
 }
 
+// withDisks is an interval with a disk that its pod uses.
+func withDisks() usage.Interval {
+	v := interval()
+	v.Disks = []usage.Disk{{
+		Name: "vda", Number: "254:0", Scheduler: "none", Beneath: []string{"sda"}, Reads: usage.Transfers{Operations: 9}, Flushes: &usage.Transfers{}, BusySeconds: 10,
+		Service: []usage.DiskService{{Direction: usage.Read, Bytes: 4096, Seconds: 0.001, Intervals: 1}},
+	}}
+	p := &v.Pods[0]
+	p.BlockedBy, p.DiskPressure, p.MemoryPressureSeconds = usage.ByPressure, &usage.DiskPressure{SomeSeconds: 2, FullSeconds: 1}, new(1.0)
+	p.Disks = []usage.PodDisk{{Name: "vda", ReadOperations: 9, Limit: &usage.DiskLimit{ReadOperations: 5}}}
+	return v
+}
+
+func TestDisksThatNoGaugeReportsAreRefusedByTheirField(t *testing.T) {
+	t.Parallel()
+	if v := withDisks(); v.Validate() != nil {
+		t.Fatal(v.Validate())
+	}
+	for want, spoil := range map[string]func(*usage.Interval, *usage.Disk, *usage.Pod){
+		"disksLeftOut: -1":                                func(v *usage.Interval, _ *usage.Disk, _ *usage.Pod) { v.DisksLeftOut = -1 },
+		"disks: 65 are more than 64":                      func(v *usage.Interval, _ *usage.Disk, _ *usage.Pod) { v.Disks = make([]usage.Disk, 65) },
+		`disks[1].name: "vda" is there twice`:             func(v *usage.Interval, d *usage.Disk, _ *usage.Pod) { v.Disks = append(v.Disks, *d) },
+		`disks[0].name: "" is not`:                        func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Name = "" },
+		`disks[0].name: "v\x1b" is not`:                   func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Name = "v\x1b" },
+		`disks[0].name: "xxxx`:                            func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Name = strings.Repeat("x", 65) },
+		`disks[0].number: "" is not`:                      func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Number = "" },
+		`disks[0].scheduler: "a b"`:                       func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Scheduler = "a b" },
+		"disks[0].queueDepth: -1":                         func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.QueueDepth = -1 },
+		"disks[0].beneath: 33 are more than 32":           func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Beneath = make([]string, 33) },
+		`disks[0].beneath[1]: "\n" is not`:                func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Beneath = []string{"a", "\n"} },
+		"disks[0].reads.operations: -1":                   func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Reads.Operations = -1 },
+		"disks[0].writes.bytes: 1000000000000001 is not":  func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Writes.Bytes = 1e15 + 1 },
+		"disks[0].flushes.seconds: NaN":                   func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Flushes.Seconds = math.NaN() },
+		"disks[0].busySeconds: 11 is more than the inter": func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.BusySeconds = 11 },
+		"disks[0].queuedSeconds: +Inf":                    func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.QueuedSeconds = math.Inf(1) },
+		"disks[0].service: 19 are more than 18":           func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Service = make([]usage.DiskService, 19) },
+		`disks[0].service[0].direction: "flush" is not`:   func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Service[0].Direction = "flush" },
+		"disks[0].service[0].bytes: 4097 is not":          func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Service[0].Bytes = 4097 },
+		"disks[0].service[0].bytes: 2048 is not":          func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Service[0].Bytes = 2048 },
+		"disks[0].service[0].intervals: 0":                func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Service[0].Intervals = 0 },
+		"disks[0].service[0].spread: -1":                  func(_ *usage.Interval, d *usage.Disk, _ *usage.Pod) { d.Service[0].Spread = -1 },
+		`pods[0].blockedBy: "x" is not`:                   func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.BlockedBy = "x" },
+		"pods[0].blockedBy: by nothing, ":                 func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.BlockedBy = usage.ByNothing },
+		"pods[0].diskPressure.someSeconds: -1":            func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.DiskPressure.SomeSeconds = -1 },
+		"pods[0].diskPressure.fullSeconds: 3 is more":     func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.DiskPressure.FullSeconds = 3 },
+		"pods[0].memoryPressureSeconds: NaN":              func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.MemoryPressureSeconds = new(math.NaN()) },
+		"pods[0].disks: 33 are more than 32":              func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.Disks = make([]usage.PodDisk, 33) },
+		`pods[0].disks[0].name: "" is not`:                func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.Disks[0].Name = "" },
+		`pods[0].disks[1].name: "vda" is there twice`:     func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.Disks = append(p.Disks, p.Disks[0]) },
+		`pods[0].disks[0].name: "sdb" is no disk of the`:  func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.Disks[0].Name = "sdb" },
+		"pods[0].disks[0].writeBytes: -1":                 func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.Disks[0].WriteBytes = -1 },
+		"pods[0].disks[0].limit.readBytes: -1":            func(_ *usage.Interval, _ *usage.Disk, p *usage.Pod) { p.Disks[0].Limit.ReadBytes = -1 },
+	} {
+		v := withDisks()
+		spoil(&v, &v.Disks[0], &v.Pods[0])
+		if err := v.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s…", err, want)
+		}
+	}
+}
+
 func TestAReportThatNoGaugeAnswersIsRefusedByItsField(t *testing.T) {
 	t.Parallel()
 	good := usage.Report{AgeSeconds: 3, Intervals: []usage.Interval{interval(), interval()}}

@@ -1,0 +1,4 @@
+package reading
+
+// DeviceNumber is deviceNumber.
+var DeviceNumber = deviceNumber
