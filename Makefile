@@ -455,7 +455,7 @@ test-lab: lab-packages ## Run the tests of the kernel lab, with kernels
 .PHONY: disk-lab
 disk-lab: ## Run pods that time themselves beside each other at the disk of this machine, and compare models of it; needs Linux and root, takes an hour or two (ARGS='--mixes 10 --dir /mnt/disk')
 	$(GO_BUILD) -o out/disklab/ ./hack/disklab
-	out/disklab/disklab record -o out/disklab/recording.json.gz $(ARGS)
+	nice -n -20 out/disklab/disklab record -o out/disklab/recording.json.gz $(ARGS)
 	out/disklab/disklab fit out/disklab/recording.json.gz
 
 .PHONY: compare

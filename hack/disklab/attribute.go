@@ -13,8 +13,6 @@ type did struct {
 	stalled    float64 // some, at disks
 	inFlight   float64 // by its own clock: no kernel accounts it of a group
 	cpu        float64
-	units      float64
-	ready      float64 // waited for processors, by all threads
 }
 
 func (d did) bytesEach() float64 { return d.bytes / max(1e-9, d.operations) }
@@ -35,29 +33,13 @@ func (m mixRecord) together() []did {
 			d.stalled += pod.Disk.Some / r.Seconds
 			d.inFlight += pod.Latency * float64(pod.Units) / r.Seconds
 			d.cpu += pod.CPU / r.Seconds
-			d.units += float64(pod.Units) / r.Seconds
-			d.ready += r.waited(r.Jobs[i]) / r.Seconds
 		}
 	}
 	for i := range all {
 		d := &all[i]
 		d.operations, d.bytes, d.stalled, d.inFlight, d.cpu = d.operations/n, d.bytes/n, d.stalled/n, d.inFlight/n, d.cpu/n
-		d.units, d.ready = d.units/n, d.ready/n
 	}
 	return all
-}
-
-// waited is how long the threads of a job waited for processors, as the gauge reads it.
-func (r run) waited(job int) float64 {
-	if r.Interval == nil {
-		return 0
-	}
-	for _, pod := range r.Interval.Pods {
-		if pod.UID == podUID(job) {
-			return pod.Wait
-		}
-	}
-	return 0
 }
 
 // attribution is a candidate for how much of a victim's waiting is due to another pod.

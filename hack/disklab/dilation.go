@@ -128,12 +128,6 @@ func estimates(processors int) []estimate {
 		observed("together: wait of the device's queue for others", func(s service, m mixRecord, pod int, _ did) float64 {
 			return m.queued(s, m.together()).ofOthers(pod)
 		}),
-		observed("together: the same, and the wait for processors", func(s service, m mixRecord, pod int, d did) float64 {
-			return m.queued(s, m.together()).ofOthers(pod) + d.ready/max(1e-9, d.units)
-		}),
-		observed("together: the wait for processors", func(_ service, _ mixRecord, _ int, d did) float64 {
-			return d.ready / max(1e-9, d.units)
-		}),
 		observed("together: io.pressure / operations - quiet latency", func(s service, m mixRecord, pod int, d did) float64 {
 			return d.stalled*float64(m.Jobs[pod].Depth)/max(1e-9, m.Truth[pod].Together) - s.quiet[d.class].at(d.bytesEach())
 		}),
@@ -151,7 +145,9 @@ func observed(name string, waited func(s service, m mixRecord, pod int, d did) f
 				continue
 			}
 			cycle := float64(m.Jobs[i].Depth) / m.Truth[i].Together
-			all[i] = cycle / max(cycle-max(0, waited(s, m, i, d)), 0.02*cycle)
+			// An operation takes as long as on a quiet device, at least.
+			rest := max(min(cycle, s.quiet[d.class].at(d.bytesEach())), 0.02*cycle)
+			all[i] = cycle / max(cycle-max(0, waited(s, m, i, d)), rest)
 		}
 		return all
 	}}
