@@ -452,6 +452,12 @@ test-lab: lab-packages ## Run the tests of the kernel lab, with kernels
 	$(GO_BUILD) -o out/kernellab/ ./cmd/loadline-gauge
 	go test -count 1 ./hack/kernellab -kernels '$(CURDIR)/out/kernellab' -gauge '$(CURDIR)/out/kernellab/loadline-gauge'
 
+.PHONY: disk-lab
+disk-lab: ## Run pods that time themselves beside each other at the disk of this machine, and compare models of it; needs Linux and root, takes an hour or two (ARGS='--mixes 10 --dir /mnt/disk')
+	$(GO_BUILD) -o out/disklab/ ./hack/disklab
+	nice -n -20 out/disklab/disklab record -o out/disklab/recording.json.gz $(ARGS)
+	out/disklab/disklab fit out/disklab/recording.json.gz
+
 .PHONY: compare
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')
 	go run ./hack/compare --trimaran $(TOOLS)/trimaran $(ARGS)

@@ -1,0 +1,19 @@
+//go:build !linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+var errLinux = errors.New("control groups are Linux': run disklab record there, as root")
+
+func jobCommand() *cobra.Command {
+	return &cobra.Command{Use: "job", Hidden: true, RunE: func(*cobra.Command, []string) error { return errLinux }}
+}
+
+func record(context.Context, options, io.Writer, io.Writer) error { return errLinux }
