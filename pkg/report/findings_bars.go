@@ -143,8 +143,7 @@ func remedyLine(what string, r *findings.Remedy) string {
 
 // barParts returns the parts of a bar, the neighbours that are many and small as one.
 func barParts(causes []observed.Cause) (parts []page.BarPart) {
-	sum := observed.Causes(causes).Sum()
-	for _, r := range reasons(causes, maxBarParts, smallPart/2*sum) {
+	for _, r := range reasons(causes, maxBarParts, smallPart/2*observed.Causes(causes).Sum()) {
 		parts = append(parts, page.BarPart{Kind: kindOf(r.kind), Name: r.name, Figure: text.Added(r.dilation), Value: r.dilation})
 	}
 	return parts

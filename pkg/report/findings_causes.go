@@ -46,13 +46,9 @@ func (r *reason) words() string {
 
 // because names the causes that matter most, of neighbours no more than a number, and the others together.
 func because(causes []observed.Cause, maxShown int) string {
-	sum := 0.0
-	for i := range causes {
-		sum += causes[i].Dilation
-	}
 	least := smallCause
 	if maxShown < allCauses {
-		least = max(smallCause, smallPart*sum)
+		least = max(smallCause, smallPart*observed.Causes(causes).Sum())
 	}
 	var parts []string
 	for i, r := range reasons(causes, maxShown, least) {

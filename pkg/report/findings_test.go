@@ -117,6 +117,28 @@ func TestManySmallCausesHaveASum(t *testing.T) {
 	}
 }
 
+func TestManySmallNeighboursAreOnePartOfABar(t *testing.T) {
+	t.Parallel()
+	f := findings.Finding{}
+	f.Pod.Pod, f.Dilation, f.Remedy.Action = "a/1", 4.1, findings.Leave
+	f.Causes = []observed.Cause{{Kind: observed.ByNeighbour, Pod: "b/1", Dilation: 3}}
+	for i := range 5 {
+		f.Causes = append(f.Causes, observed.Cause{Kind: observed.ByNeighbour, Pod: fmt.Sprintf("c/%d", i), Dilation: 0.02})
+	}
+	made := report.FindingsPage(situation(&findings.Answer{Above: 1.2, Findings: []findings.Finding{f}}), false, "made")
+	at := slices.IndexFunc(made.Sections, func(s page.Section) bool { return s.Bars != nil })
+	if at < 0 {
+		t.Fatal("there are no bars")
+	}
+	var parts []string
+	for _, p := range made.Sections[at].Bars.Rows[0].Parts {
+		parts = append(parts, p.Name+" "+p.Figure)
+	}
+	if diff := cmp.Diff([]string{"b/1 +3.00", "5 pods together +0.10"}, parts); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // Three nodes: on the first twelve pods are slowed down, on the second eleven, and on the third one, most.
 func TestOfEachNodeTheWorstHaveRowsAndTheOthersOne(t *testing.T) {
 	t.Parallel()

@@ -204,11 +204,11 @@ func (c Causes) Sorted() Causes {
 	return c
 }
 
-// Sum returns what causes of some kinds add.
+// Sum returns what causes of some kinds add, or all of them where no kind is given.
 func (c Causes) Sum(kinds ...Kind) float64 {
 	sum := 0.0
 	for _, cause := range c {
-		if slices.Contains(kinds, cause.Kind) {
+		if len(kinds) == 0 || slices.Contains(kinds, cause.Kind) {
 			sum += cause.Dilation
 		}
 	}
