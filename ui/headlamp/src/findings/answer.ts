@@ -19,6 +19,9 @@ export interface Cause {
   /** Those of a neighbour. */
   pod?: string;
   workload?: string;
+  /** disk for what is at a disk, absent for the CPU, and which disk it is. */
+  resource?: string;
+  device?: string;
   /** The container that a limit is of, and how much CPU that is. */
   container?: string;
   limit?: string;
@@ -56,6 +59,12 @@ export interface Change {
 }
 
 /** Remedy is what the plan does for a pod. */
+/** ByHand is what may help at a disk: without a pod, to raise the limit that the slowed pod has there. */
+export interface ByHand {
+  device: string;
+  pod?: string;
+}
+
 export interface Remedy {
   action: string;
   /** The number of the step in the plan, from 1; 0 for none. */
@@ -72,6 +81,7 @@ export interface Remedy {
   others: Change[];
   /** What would have to be known to decide whether something else would help. */
   problem?: string;
+  byHand?: ByHand;
 }
 
 /** Finding is a pod that is slowed down. */

@@ -1,4 +1,16 @@
-import { Answer, Cause, Change, Finding, Interval, Node, Plan, Pod, Remedy, Step } from './answer';
+import {
+  Answer,
+  ByHand,
+  Cause,
+  Change,
+  Finding,
+  Interval,
+  Node,
+  Plan,
+  Pod,
+  Remedy,
+  Step,
+} from './answer';
 
 /** NotAnAnswer says which field of what came is not as it should be. */
 export class NotAnAnswer extends Error {
@@ -52,6 +64,8 @@ function cause(f: Fields): Cause {
     kind: f.text('kind'),
     pod: f.maybe('pod'),
     workload: f.maybe('workload'),
+    resource: f.maybe('resource'),
+    device: f.maybe('device'),
     container: f.maybe('container'),
     limit: f.maybe('limit'),
     assumed: f.flag('assumed'),
@@ -72,7 +86,12 @@ function remedy(f: Fields): Remedy {
     margin: f.number('margin', 0),
     others: f.list('others', change),
     problem: f.maybe('problem'),
+    byHand: f.has('byHand') ? byHand(f.fields('byHand')) : undefined,
   };
+}
+
+function byHand(f: Fields): ByHand {
+  return { device: f.text('device'), pod: f.maybe('pod') };
 }
 
 function change(f: Fields): Change {

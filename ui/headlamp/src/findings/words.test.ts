@@ -22,6 +22,12 @@ it.each<[Cause, string]>([
   [{ kind: 'Ended', dilation: 1 }, 'pods that have ended'],
   [{ kind: 'Unclear', dilation: 1 }, 'not clear'],
   [{ kind: 'Comet', dilation: 1 }, 'Comet'],
+  [
+    { kind: 'Neighbour', pod: 'a/b', resource: 'disk', device: 'vda', dilation: 1 },
+    'a/b at disk vda',
+  ],
+  [{ kind: 'Limit', resource: 'disk', device: 'vda', dilation: 1 }, 'its own limit at disk vda'],
+  [{ kind: 'Unclear', resource: 'disk', dilation: 1 }, 'not clear at disks'],
 ])('%o is %s', (cause, want) => {
   expect(causeName(cause)).toBe(want);
 });
@@ -49,6 +55,14 @@ it('remedies say what changes, and from what', () => {
   ).toBe('limit 2 of c (now 1)');
   expect(remedyText(finding({ action: 'MovePod', step: 1, node: 'n' }))).toBe(
     'step 1: move it to n'
+  );
+  const byHand = { device: 'vda', pod: 'a/b' };
+  expect(remedyText(finding({ byHand }))).toBe('by hand: io.max for a/b, or another disk or node');
+  expect(remedyText(finding({ action: 'MovePod', step: 1, node: 'n', byHand }))).toBe(
+    'step 1: move it to n; by hand: io.max for a/b, or another disk or node'
+  );
+  expect(remedyText(finding({ byHand: { device: 'vda' } }))).toBe(
+    'by hand: raise its io.max at vda'
   );
   expect(remedyText(finding({ problem: 'no volume' }))).toBe('not known: no volume');
 });

@@ -1,4 +1,4 @@
-import { Cause, Change, Finding, Pod, Remedy, Step } from './answer';
+import { ByHand, Cause, Change, Finding, Pod, Remedy, Step } from './answer';
 import { added, amount, counted, decimal, duration, times } from './format';
 
 /**
@@ -12,8 +12,19 @@ const smallPart = 0.1;
 const fewCauses = 2;
 const namedOfMany = 3;
 
-/** causeName names a cause. */
+/** causeName names a cause, and the disk where it is one. */
 export function causeName(c: Cause): string {
+  return who(c) + atDisk(c);
+}
+
+function atDisk(c: Cause): string {
+  if (c.resource !== 'disk') {
+    return '';
+  }
+  return c.device ? ` at disk ${c.device}` : ' at disks';
+}
+
+function who(c: Cause): string {
   switch (c.kind) {
     case 'Neighbour':
       return c.pod || c.workload || 'a neighbour';
@@ -105,13 +116,26 @@ export function since(f: Finding): string {
   return (f.atLeast ? '> ' : '') + duration(f.sinceSeconds);
 }
 
-/** remedyText describes the remedy for a pod, with the step of the plan that it is. */
+/** remedyText describes the remedy for a pod, with the step of the plan that it is, and what may help by hand. */
 export function remedyText(f: Finding): string {
+  const r = f.remedy;
+  const byHand = r.byHand && advice(r.byHand);
+  if (r.action !== 'Leave') {
+    return byHand ? `${planned(f)}; ${byHand}` : planned(f);
+  }
+  return r.problem ? `not known: ${r.problem}` : byHand ?? 'leave it';
+}
+
+function advice(a: ByHand): string {
+  return a.pod
+    ? `by hand: io.max for ${a.pod}, or another disk or node`
+    : `by hand: raise its io.max at ${a.device}`;
+}
+
+function planned(f: Finding): string {
   const r = f.remedy;
   const step = r.step > 0 ? `step ${r.step}: ` : '';
   switch (r.action) {
-    case 'Leave':
-      return r.problem ? `not known: ${r.problem}` : 'leave it';
     case 'RaiseRequest':
     case 'LowerRequest':
       return `${step}request ${r.request ?? '?'}${ofWhom(r, f.request)}`;
@@ -138,7 +162,9 @@ function ofContainer(r: Remedy, pod: Pod): string {
   if (!r.container || r.pod) {
     return ofWhom(r, pod.limit);
   }
-  const limit = pod.causes.find(c => c.kind === 'Limit' && c.container === r.container)?.limit;
+  const limit = pod.causes.find(
+    c => c.kind === 'Limit' && c.resource !== 'disk' && c.container === r.container
+  )?.limit;
   return ` of ${r.container}${now(limit)}`;
 }
 
