@@ -67,13 +67,22 @@ func (s services) learn(v *usage.Interval) {
 			s[d.Name] = known
 		}
 		known.unused = 0
-		if d.BusySeconds > 0 && d.QueuedSeconds <= quiet*d.BusySeconds {
+		if d.BusySeconds > 0 && inFlight(d) <= quiet*d.BusySeconds {
 			known.add(false, &d.Reads)
 			known.add(true, &d.Writes)
 		}
 		d.Service = known.report()
 	}
 	s.forget()
+}
+
+// inFlight is for how long reads and writes were in flight, summed over them. Emptying the device's cache is not in it, since the write that waits
+// for that is in flight meanwhile.
+func inFlight(d *usage.Disk) float64 {
+	if d.Flushes == nil {
+		return d.QueuedSeconds
+	}
+	return d.QueuedSeconds - d.Flushes.Seconds
 }
 
 // add adds the operations of a direction in a quiet interval, if they are enough.

@@ -21,6 +21,15 @@ func reads(operations int64, each, inFlight float64) usage.Disk {
 	}
 }
 
+// lasting returns a disk with writes that are in flight while its cache is emptied, as Linux counts them, and how many of them were at once.
+func lasting(inFlight float64) usage.Disk {
+	const seconds, emptying = 1.1, 0.7
+	return usage.Disk{
+		Name: "vda", Number: "254:0", Writes: usage.Transfers{Operations: 6200, Bytes: 6200 * 4096, Seconds: seconds},
+		Flushes: &usage.Transfers{Operations: 2850, Seconds: emptying}, BusySeconds: seconds / inFlight, QueuedSeconds: seconds + emptying,
+	}
+}
+
 // fataler is a test, or one of a property.
 type fataler interface {
 	Helper()
@@ -49,6 +58,8 @@ func TestOnlyQuietIntervalsWithEnoughOperationsCount(t *testing.T) {
 		"several at once":            {reads(100, 0.001, 2), false},
 		"few operations":             {reads(9, 0.01, 1), false},
 		"less than the clock counts": {reads(100, 0.0001, 1), false},
+		"writes that last":           {lasting(1), true},
+		"writes that last, at once":  {lasting(2), false},
 		"flushes only":               {usage.Disk{Name: "vda", Number: "254:0", BusySeconds: 1, QueuedSeconds: 1}, false},
 		"never busy":                 {usage.Disk{Name: "vda", Number: "254:0", Reads: usage.Transfers{Operations: 100, Seconds: 1}}, false},
 	} {
