@@ -1,4 +1,4 @@
-// Disklab runs pods beside each other at a real disk of this machine, each of which times itself: the truth for what Loadline says of who
+// Command disklab runs pods beside each other at a real disk of this machine, each of which times itself: the truth for what Loadline says of who
 // slows whom at the disk, by what the kernel accounts.
 //
 //	disklab record --mixes 40 -o recording.json.gz

@@ -10,7 +10,7 @@ type noise struct {
 	Before int64 `json:"before"`
 }
 
-// What spoils a run: more than this part, and so many operations per second that they are not those that a kernel itself does at times.
+// What spoils a run: foreign operations that are more than this part of all, and more per second than a kernel itself does at times.
 const (
 	maxForeignOperations = 0.05
 	foreignFloor         = 20.0

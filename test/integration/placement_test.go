@@ -78,7 +78,7 @@ func (p *place) burst(t *testing.T) {
 }
 
 // checkSpread checks that every node has the sequential optimum of the burst's
-// pods, give or take off of each kind.
+// pods, but for at most off pods of each kind in all that are elsewhere.
 func (p *place) checkSpread(t *testing.T, nodes map[string]string, off int) {
 	t.Helper()
 	counts := map[string]map[string]int{"cpu": {}, "disk": {}}
@@ -90,10 +90,12 @@ func (p *place) checkSpread(t *testing.T, nodes map[string]string, off int) {
 		}
 	}
 	for app, on := range counts {
+		elsewhere := 0
 		for _, node := range p.nodes {
-			if n := on[node]; n < 5-off || n > 5+off {
-				t.Errorf("%s has %d pods of %s, want 5", node, n, app)
-			}
+			elsewhere += max(0, on[node]-5)
+		}
+		if elsewhere > off {
+			t.Errorf("%d pods of %s are elsewhere than in the optimum of 5 on each node, at most %d may be: %v", elsewhere, app, off, on)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func reads(disk string, operations int64) usage.PodDisk {
 	return usage.PodDisk{Name: disk, ReadOperations: operations, ReadBytes: 4096 * operations}
 }
 
-// device is a disk of which a read of 4 KiB takes a millisecond, and that was busy with some for ten seconds, each for so many seconds.
+// device is a disk of which a read of 4 KiB takes a millisecond, and that was busy for ten seconds with reads of a mean time, in seconds.
 func device(name string, operations int64, each float64, beneath ...string) usage.Disk {
 	inFlight := float64(operations) * each
 	return usage.Disk{

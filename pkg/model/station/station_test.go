@@ -43,7 +43,7 @@ func reads(operations float64) station.Customer {
 	return station.Customer{Work: station.Work{station.Read: {Operations: operations, Bytes: 4096 * operations}}}
 }
 
-// ofReads is an interval of ten seconds of a device of which a read takes a millisecond, and in which one took so many on average.
+// ofReads is an interval of ten seconds of a device of which a read takes a millisecond, and in which one took the given seconds on average.
 func ofReads(each float64, customers ...station.Customer) *station.Interval {
 	v := &station.Interval{Seconds: 10, Busy: 10, Customers: customers}
 	v.Quiet[station.Read] = station.Service{{Bytes: 4096, Seconds: 1e-3, Spread: 1e-5}}

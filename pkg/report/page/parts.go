@@ -111,7 +111,7 @@ type Tiles struct {
 // TileHeads say what the columns of the table behind tiles have: the fields of a [Tile] of the same names.
 type TileHeads struct{ Name, Figure, Detail string }
 
-// Many reports whether there are so many tiles that each is a square without words.
+// Many reports whether the tiles are more than have room for words, so that each is a square.
 func (t *Tiles) Many() bool { return len(t.Tiles) > 60 }
 
 // Tile is one of them.
