@@ -123,7 +123,7 @@ func (n *Node) see(s *Sight, above float64, window time.Duration, withDisks bool
 // seeNode takes what some intervals say of the node itself, given the pods that are known by their UIDs.
 func (n *Node) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod) {
 	last := &intervals[len(intervals)-1]
-	n.last = last
+	n.last = new(*last) // a pointer into the intervals would keep all of them
 	n.BlockedByPressure = slices.ContainsFunc(last.Pods, func(p usage.Pod) bool { return p.BlockedBy == usage.ByPressure })
 	n.cgroup, n.BlockedUnknown = last.CgroupVersion, last.BlockedUnknown
 	goesOn := map[string]bool{} // by UIDs

@@ -3,7 +3,9 @@ package observed
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
+	"weak"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -112,4 +114,22 @@ func TestPodsThatHaveEndedAreNoLoad(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of a large cluster the intervals take as much memory as its pods: what was observed keeps the last one only, where nothing waits at a disk.
+func TestWhatWasObservedKeepsNoIntervalsButTheLast(t *testing.T) {
+	t.Parallel()
+	in := &Input{Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}}}, Sights: []Sight{{Node: "worker-1"}}}
+	for range 3 {
+		v := usage.Interval{Node: "worker-1", Seconds: 10, CPUs: 1, Pods: []usage.Pod{{UID: "uid-a", Seconds: 10, Tasks: 1, Threads: 1, Dilation: 1}}}
+		in.Sights[0].Intervals = append(in.Sights[0].Intervals, v)
+	}
+	first, last := weak.Make(&in.Sights[0].Intervals[0].Pods[0]), weak.Make(&in.Sights[0].Intervals[2].Pods[0])
+	c := Observe(in, DefaultAbove)
+	in.Sights = nil
+	runtime.GC()
+	if first.Value() != nil || last.Value() == nil {
+		t.Errorf("the first interval is kept: %t, the last one: %t", first.Value() != nil, last.Value() != nil)
+	}
+	runtime.KeepAlive(c)
 }

@@ -39,6 +39,7 @@ func disksOf(v *usage.Interval) *disks {
 	if !slices.ContainsFunc(v.Disks, func(d usage.Disk) bool { return len(d.Service) > 0 }) {
 		return nil
 	}
+	v = new(*v) // a pointer into the intervals would keep all of them
 	all := &disks{v, make(map[string]*disk, len(v.Disks))}
 	for i := range v.Disks {
 		all.at[v.Disks[i].Name] = &disk{Disk: &v.Disks[i], interval: v}
