@@ -28,6 +28,9 @@ var screenshots = flag.String("screenshots", "", "folder to write a picture of e
 // patience is how long a browser on a machine in use may take for a page.
 const patience = 2 * time.Minute
 
+// rebound is a name that the browser takes for one of this machine.
+const rebound = "rebound.test"
+
 //go:embed testdata/axe.min.js
 var axe string
 
@@ -40,7 +43,8 @@ func start() (*browser, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(patience))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(patience),
+		chromedp.Flag("host-resolver-rules", "MAP "+rebound+" 127.0.0.1"))
 	ctx, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(ctx)
 	if err := chromedp.Run(ctx); err != nil {
