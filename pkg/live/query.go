@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,18 +62,29 @@ func (q *query) narrow(a *findings.Answer) *findings.Answer {
 	about := func(p *findings.Pod) bool {
 		return wanted == "" || strings.Contains(strings.ToLower(p.Pod+"\n"+p.Node+"\n"+p.Workload), wanted)
 	}
-	narrowed.Findings = slices.DeleteFunc(slices.Clone(a.Findings), func(f findings.Finding) bool { return f.Dilation < q.above || !about(&f.Pod) })
-	narrowed.Pods = slices.DeleteFunc(slices.Clone(a.Pods), func(p findings.Pod) bool { return !about(&p) })
+	narrowed.Findings = those(a.Findings, func(f *findings.Finding) bool { return f.Dilation >= q.above && about(&f.Pod) })
+	narrowed.Pods = those(a.Pods, about)
 	if wanted != "" {
 		on := map[string]bool{}
 		for i := range narrowed.Pods {
 			on[narrowed.Pods[i].Node] = true
 		}
-		narrowed.Nodes = slices.DeleteFunc(slices.Clone(a.Nodes), func(n findings.NodeSummary) bool {
-			return !on[n.Name] && !strings.Contains(strings.ToLower(n.Name), wanted)
+		narrowed.Nodes = those(a.Nodes, func(n *findings.NodeSummary) bool {
+			return on[n.Name] || strings.Contains(strings.ToLower(n.Name), wanted)
 		})
 	}
 	return &narrowed
+}
+
+// those returns what is wanted of a long list, in its order.
+func those[T any](all []T, wanted func(*T) bool) []T {
+	some := []T{}
+	for i := range all {
+		if wanted(&all[i]) {
+			some = append(some, all[i])
+		}
+	}
+	return some
 }
 
 // form returns the form of a query, given the smallest dilation of a finding, the namespaces to choose from, and the moments.

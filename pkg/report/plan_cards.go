@@ -23,8 +23,8 @@ func planCards(s *Situation) (cards []page.Card) {
 	if s.Plan == nil {
 		return nil
 	}
-	room := newRoom(s.NodeObjects, s.PodObjects)
-	pods := podsByName(s.PodObjects)
+	room := newRoom(s.Plan, s.NodeObjects, s.PodObjects)
+	pods := stepPods(s.Plan, s.PodObjects)
 	for i := range s.Plan.Steps {
 		step := &s.Plan.Steps[i]
 		c := page.Card{Title: fmt.Sprintf("%d. %s", i+1, instruction(&step.Change))}
@@ -126,21 +126,29 @@ func namedFirst(listed string, shown int) []string {
 	return append(all[:shown:shown], fmt.Sprintf("and %d more", len(all)-shown))
 }
 
-// room is how much CPU of each node is not requested.
+// room is how much CPU is not requested of each node that a step takes a pod from, or moves one to.
 type room map[string]*resource.Quantity
 
-func newRoom(nodes []corev1.Node, pods []corev1.Pod) room {
+// newRoom returns the room before the first step of a plan.
+func newRoom(p *plan.Plan, nodes []corev1.Node, pods []corev1.Pod) room {
 	on := map[string][]*corev1.Pod{}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Action == plan.MovePod {
+			on[s.Node], on[s.To] = nil, nil
+		}
+	}
 	for i := range pods {
-		p := &pods[i]
-		if p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
-			on[p.Spec.NodeName] = append(on[p.Spec.NodeName], p)
+		pod := &pods[i]
+		if _, is := on[pod.Spec.NodeName]; is && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], pod)
 		}
 	}
 	free := room{}
 	for i := range nodes {
-		q := node.FreeCPU(&nodes[i], on[nodes[i].Name])
-		free[nodes[i].Name] = &q
+		if its, is := on[nodes[i].Name]; is {
+			q := node.FreeCPU(&nodes[i], its)
+			free[nodes[i].Name] = &q
+		}
 	}
 	return free
 }

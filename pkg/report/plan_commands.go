@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/pkg/evaluate/disruption"
 	"loadline.dev/loadline/pkg/evaluate/kubectl"
@@ -16,7 +17,7 @@ import (
 // kubectl, each after what it is for, and as a comment what gives later pods of the workload the same. The error names the pod that has no
 // such patch.
 func PlanCommands(p *plan.Plan, pods []corev1.Pod) ([]string, error) {
-	byName := podsByName(pods)
+	byName := stepPods(p, pods)
 	lines := comments(strings.Join(PlanNotes(p), "\n"))
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -31,10 +32,18 @@ func PlanCommands(p *plan.Plan, pods []corev1.Pod) ([]string, error) {
 	return lines, nil
 }
 
-func podsByName(pods []corev1.Pod) map[string]*corev1.Pod {
-	byName := make(map[string]*corev1.Pod, len(pods))
+// stepPods returns the pods that the steps of a plan change, by their names.
+func stepPods(p *plan.Plan, pods []corev1.Pod) map[string]*corev1.Pod {
+	wanted := map[types.NamespacedName]string{}
+	for i := range p.Steps {
+		namespace, name, _ := strings.Cut(p.Steps[i].Pod, "/")
+		wanted[types.NamespacedName{Namespace: namespace, Name: name}] = p.Steps[i].Pod
+	}
+	byName := map[string]*corev1.Pod{}
 	for i := range pods {
-		byName[text.QualifiedName(&pods[i])] = &pods[i]
+		if name, is := wanted[types.NamespacedName{Namespace: pods[i].Namespace, Name: pods[i].Name}]; is {
+			byName[name] = &pods[i]
+		}
 	}
 	return byName
 }
