@@ -11,6 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/disruption"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Options say which changes a plan may have.
@@ -133,14 +134,14 @@ func Make(c *observed.Cluster, o *Options) (*Plan, error) {
 	}
 }
 
-// full notes where the plan has as many steps as it may that it is not known what else would help.
+// full notes where the plan has as many steps as it may, or no room for a pair of them, that it is not known what else would help.
 func (s *search) full(p *Plan) {
-	if s.Max == 0 || len(p.Steps) < s.Max {
+	if s.Max == 0 || len(p.Steps) < s.Max && !s.cut {
 		return
 	}
 	for pod, f := range p.fates {
 		if f.Step < 0 && f.Unknown == "" && f.Dilation > p.Above {
-			f.Unknown = fmt.Sprintf("the plan has no more than %d changes: see what these win first", s.Max)
+			f.Unknown = fmt.Sprintf("the plan has no more than %s: see what that wins first", text.Counted(s.Max, "change"))
 			p.fates[pod] = f
 		}
 	}

@@ -39,6 +39,8 @@ type search struct {
 	// one is made.
 	best  map[string]*candidate
 	stale map[string]bool
+	// cut says whether the plan has no room for changes that help, of those that were looked for last.
+	cut bool
 	// hosts are those that searches share, by what runs there: how their members fare is worked out once.
 	hosts map[string]*host
 
@@ -109,7 +111,7 @@ func (s *search) beginningWithSet(host string) *search {
 	}
 	other := s.anew()
 	set := other.bestSet(h, together)
-	if set == nil {
+	if set == nil || !other.room(set) {
 		return nil
 	}
 	other.take(set)
@@ -262,10 +264,15 @@ func (s *search) next() (best *candidate) {
 	}
 	var hosts []open
 	consider := func(c *candidate) {
-		if c != nil && s.room(c) && (best == nil || c.worth > best.worth || c.worth == best.worth && c.change.Node < best.change.Node) {
+		switch {
+		case c == nil:
+		case !s.room(c):
+			s.cut = true
+		case best == nil || c.worth > best.worth || c.worth == best.worth && c.change.Node < best.change.Node:
 			best = c
 		}
 	}
+	s.cut = false
 	for name, h := range s.state.nodes {
 		if h.excess() <= h.idle {
 			continue

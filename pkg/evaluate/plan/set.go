@@ -39,13 +39,14 @@ type setSearch struct {
 	least float64
 }
 
-// bestSet returns the best set of at most some changes that helps a host, none of a single one; nil if there is none.
+// bestSet returns the best set of at most some changes that helps a host, none of a single one; nil if there is none. Only of a pair the plan may
+// have no room.
 func (s *search) bestSet(h *host, most int) *candidate {
-	if s.Max > 0 {
-		most = min(most, s.Max-len(s.steps))
-	}
-	if s.Alone || most < 2 {
+	if s.Alone {
 		return nil
+	}
+	if s.Max > 0 {
+		most = max(paired, min(most, s.Max-len(s.steps)))
 	}
 	x := &setSearch{search: s, host: h.node.Name, most: most, tried: map[string]bool{}, movable: map[*subject]disruption.Verdict{}}
 	st := s.state.clone()
