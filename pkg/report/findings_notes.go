@@ -112,5 +112,8 @@ func remark(n *findings.NodeSummary) string {
 	if len(n.UnlearnedDisks) > 0 {
 		remarks = append(remarks, fmt.Sprintf("waiting at %s counts as time alone: no quiet moment was seen yet", text.Names(n.UnlearnedDisks)))
 	}
+	if len(n.BusyDisks) > 0 {
+		remarks = append(remarks, fmt.Sprintf("waiting at %s is longer than said: no quiet moment was seen yet", text.Names(n.BusyDisks)))
+	}
 	return strings.Join(remarks, "; ")
 }

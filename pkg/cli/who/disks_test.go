@@ -98,11 +98,23 @@ func TestTopSaysHowBlockedTimeIsKnown(t *testing.T) {
 
 func TestTopNamesDisksThatWereNotQuietYet(t *testing.T) {
 	t.Parallel()
-	for _, known := range []bool{true, false} {
-		objects, reports := diskCluster(usage.ByTasks, known)
+	for want, of := range map[string]struct {
+		known    bool
+		inFlight float64
+	}{
+		"":                                    {true, 0},
+		"waiting at vda is longer than said":  {true, 1.5},
+		"waiting at vda counts as time alone": {false, 0},
+	} {
+		objects, reports := diskCluster(usage.ByTasks, of.known)
+		for i := range reports[0].Intervals {
+			for k := range reports[0].Intervals[i].Disks[0].Service {
+				reports[0].Intervals[i].Disks[0].Service[k].InFlight = of.inFlight
+			}
+		}
 		code, stdout, stderr := clitest.Run(t, "", append([]string{"top", "nodes"}, clusterFiles(t, objects, reports)...)...)
-		if code != 0 || strings.Contains(stdout, "waiting at vda counts as time alone: no quiet moment was seen yet") == known {
-			t.Errorf("exit code %d: %s\n%s", code, stderr, stdout)
+		if code != 0 || strings.Contains(stdout, "waiting at vda") != (want != "") || !strings.Contains(stdout, want) {
+			t.Errorf("%+v: exit code %d: %s\n%s", of, code, stderr, stdout)
 		}
 	}
 }

@@ -51,9 +51,12 @@ type NodeSummary struct {
 	// UnlearnedDisks are those for which a pod that used them was blocked, and of which the gauge has not seen yet what they take when they are quiet:
 	// waiting there counts as time alone.
 	UnlearnedDisks []string `json:"unlearnedDisks,omitempty"`
-	Busy           float64  `json:"busy"`
-	PodsBusy       float64  `json:"podsBusy"`
-	Stolen         float64  `json:"stolen"`
+	// BusyDisks are those of which it has only seen what they take when they are busy: pods waited there for longer than is said.
+	BusyDisks []string `json:"busyDisks,omitempty"`
+
+	Busy     float64 `json:"busy"`
+	PodsBusy float64 `json:"podsBusy"`
+	Stolen   float64 `json:"stolen"`
 	// Pods is how many were observed, and Slowed how many of these are findings.
 	Pods   int `json:"pods"`
 	Slowed int `json:"slowed"`

@@ -255,18 +255,30 @@ func outside(at *disk) Cause {
 
 // UnlearnedDisks returns the names of the disks at which a pod did something in the last interval, and was blocked for a part of it that is worth a
 // word, and of which nothing is known of what they take when they are quiet.
-func (n *Node) UnlearnedDisks() (names []string) {
+func (n *Node) UnlearnedDisks() []string {
+	return n.disksInUse(func(d *usage.Disk) bool { return len(d.Service) == 0 })
+}
+
+// BusyDisks returns the names of those of which only an upper bound of that is known, so that pods waited there for longer than is said.
+func (n *Node) BusyDisks() []string {
+	return n.disksInUse(func(d *usage.Disk) bool {
+		return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return s.InFlight > 0 })
+	})
+}
+
+// disksInUse returns the names of some disks at which a pod did something in the last interval, and was blocked for a part of it that is worth a word.
+func (n *Node) disksInUse(some func(*usage.Disk) bool) (names []string) {
 	if n.last == nil {
 		return nil
 	}
-	learned := map[string]bool{}
+	wanted := map[string]bool{}
 	for i := range n.last.Disks {
-		learned[n.last.Disks[i].Name] = len(n.last.Disks[i].Service) > 0
+		wanted[n.last.Disks[i].Name] = some(&n.last.Disks[i])
 	}
 	for i := range n.last.Pods {
 		p := &n.last.Pods[i]
 		for k := range p.Disks {
-			if name := p.Disks[k].Name; !learned[name] && p.DiskLoading >= WorthAtLeast && !slices.Contains(names, name) {
+			if name := p.Disks[k].Name; wanted[name] && p.DiskLoading >= WorthAtLeast && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

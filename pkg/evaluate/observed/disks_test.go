@@ -259,9 +259,15 @@ func TestDisksOfWhichNoQuietMomentWasSeenAreNamed(t *testing.T) {
 	t.Parallel()
 	unlearned := device("vdb", 100, 1e-3)
 	unlearned.Service = nil
-	v := tenSeconds([]usage.Disk{device("vda", 9900, 2e-3), unlearned}, user("cart", 0.99, reads("vda", 4950), reads("vdb", 1)), user("idle", 0.01, reads("vdb", 99)))
+	busy := device("vdc", 9900, 2e-3)
+	busy.Service[0].InFlight = 1.5
+	v := tenSeconds([]usage.Disk{device("vda", 9900, 2e-3), unlearned, busy},
+		user("cart", 0.99, reads("vda", 4950), reads("vdb", 1)), user("idle", 0.01, reads("vdb", 99)), user("backup", 0.99, reads("vdc", 4950)))
 	p, _ := explained(t, onNode([]usage.Interval{v, v}), "cart")
 	if diff := cmp.Diff([]string{"vdb"}, p.Node.UnlearnedDisks()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"vdc"}, p.Node.BusyDisks()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -103,11 +103,14 @@ func (w *packer) disk(d *usage.Disk) {
 	w.count(len(d.Service))
 	for i := range d.Service {
 		s := &d.Service[i]
-		w.flags(s.Direction == usage.Write)
+		w.flags(s.Direction == usage.Write, s.InFlight > 0)
 		w.number(float64(s.Bytes), 1)
 		w.number(s.Seconds, nano)
 		w.number(s.Spread, nano)
 		w.count(s.Intervals)
+		if s.InFlight > 0 {
+			w.number(s.InFlight, milli)
+		}
 	}
 }
 
@@ -180,10 +183,14 @@ func (r *unpacker) disk() usage.Disk {
 	d.BusySeconds, d.QueuedSeconds = r.number(milli), r.number(milli)
 	for range r.count() {
 		s := usage.DiskService{Direction: usage.Read}
-		if write, _ := r.flags(); write {
+		write, busy := r.flags()
+		if write {
 			s.Direction = usage.Write
 		}
 		s.Bytes, s.Seconds, s.Spread, s.Intervals = r.whole(), r.number(nano), r.number(nano), r.count()
+		if busy {
+			s.InFlight = r.number(milli)
+		}
 		d.Service = append(d.Service, s)
 	}
 	return d

@@ -10,9 +10,6 @@ import (
 
 // What counts as quiet, and how much is remembered.
 const (
-	// quiet is the mean number of operations in flight, while a device was busy, up to which it was quiet. An operation that met another
-	// one waits at most for that: of operations that arrive at random, few of which meet, at most about a tenth of the time is then waiting.
-	quiet = 1.1
 	// An interval counts for a direction with at least leastOperations, and leastSeconds in flight: the kernel shows whole
 	// milliseconds, which are then at most a twentieth.
 	leastOperations = 10
@@ -24,8 +21,14 @@ const (
 	maxServed = 2 * usage.MaxDisks
 )
 
+// levels are mean numbers of operations in flight, while a device was busy. Up to the first one it was quiet: an operation that met another one
+// waits at most for that, and of operations that arrive at random, few of which meet, at most about a tenth of the time is then waiting. Up to
+// another one the time of an operation is an upper bound of what it takes on the quiet device, and at most so many times too long.
+var levels = [...]float64{1.1, 1.25, 1.5, 2, 3}
+
 // services learns what operations take on quiet devices, by their names: the median of the mean time of an operation over the
-// last quiet intervals of its class, which is a direction and a power of two of the mean size.
+// last quiet intervals of its class, which is a direction and a power of two of the mean size. Of a device that was never quiet, as below a
+// database, they are the intervals of the lowest level instead.
 //
 // The median changes when half of what is remembered did, so that a device that became slower shows it after some quiet intervals,
 // and few intervals that only look quiet do not move it. Those are of bursts that are shorter than a tick of the kernel's timer: the
@@ -39,7 +42,7 @@ type service struct {
 	number string
 	// unused is for how many intervals the device did nothing.
 	unused  int
-	classes map[class]*latest
+	classes map[class]*[len(levels)]latest
 }
 
 // class is a direction and the exponent of the upper end of a class of sizes.
@@ -63,17 +66,23 @@ func (s services) learn(v *usage.Interval) {
 		d := &v.Disks[i]
 		known := s[d.Name]
 		if known == nil || known.number != d.Number {
-			known = &service{number: d.Number, classes: map[class]*latest{}}
+			known = &service{number: d.Number, classes: map[class]*[len(levels)]latest{}}
 			s[d.Name] = known
 		}
 		known.unused = 0
-		if d.BusySeconds > 0 && inFlight(d) <= quiet*d.BusySeconds {
-			known.add(false, &d.Reads)
-			known.add(true, &d.Writes)
+		if level, is := levelOf(d); is {
+			known.add(level, false, &d.Reads)
+			known.add(level, true, &d.Writes)
 		}
 		d.Service = known.report()
 	}
 	s.forget()
+}
+
+// levelOf returns the level of what a device did, as an index, and whether it has one.
+func levelOf(d *usage.Disk) (level int, is bool) {
+	level = slices.IndexFunc(levels[:], func(most float64) bool { return inFlight(d) <= most*d.BusySeconds })
+	return level, level >= 0 && d.BusySeconds > 0
 }
 
 // inFlight is for how long reads and writes were in flight, summed over them. Emptying the device's cache is not in it, since the write that waits
@@ -85,18 +94,18 @@ func inFlight(d *usage.Disk) float64 {
 	return d.QueuedSeconds - d.Flushes.Seconds
 }
 
-// add adds the operations of a direction in a quiet interval, if they are enough.
-func (s *service) add(write bool, t *usage.Transfers) {
+// add adds the operations of a direction in an interval of a level, if they are enough.
+func (s *service) add(level int, write bool, t *usage.Transfers) {
 	if t.Operations < leastOperations || t.Seconds < leastSeconds {
 		return
 	}
 	c := class{write, exponent(t.Bytes / t.Operations)}
 	of := s.classes[c]
 	if of == nil {
-		of = &latest{}
+		of = &[len(levels)]latest{}
 		s.classes[c] = of
 	}
-	of.add(float32(t.Seconds / float64(t.Operations)))
+	of[level].add(float32(t.Seconds / float64(t.Operations)))
 }
 
 // exponent returns the exponent of the class of a size: of the next power of two, within those that are reported.
@@ -118,15 +127,19 @@ func (c *latest) add(seconds float32) {
 func (s *service) report() []usage.DiskService {
 	var all []usage.DiskService
 	for c, of := range s.classes {
-		direction := usage.Read
-		if c.write {
-			direction = usage.Write
-		}
-		sorted := slices.Sorted(slices.Values(of.seconds))
-		all = append(all, usage.DiskService{
-			Direction: direction, Bytes: 1 << c.exponent, Intervals: len(sorted),
+		level := slices.IndexFunc(of[:], func(l latest) bool { return len(l.seconds) > 0 })
+		sorted := slices.Sorted(slices.Values(of[level].seconds))
+		next := usage.DiskService{
+			Direction: usage.Read, Bytes: 1 << c.exponent, Intervals: len(sorted),
 			Seconds: quantile(sorted, 0.5), Spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2,
-		})
+		}
+		if c.write {
+			next.Direction = usage.Write
+		}
+		if level > 0 {
+			next.InFlight = levels[level]
+		}
+		all = append(all, next)
 	}
 	slices.SortFunc(all, func(a, b usage.DiskService) int {
 		return cmp.Or(cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Bytes, b.Bytes))

@@ -47,7 +47,7 @@ func learned(t fataler, s services, d usage.Disk) []usage.DiskService {
 	return v.Disks[0].Service
 }
 
-func TestOnlyQuietIntervalsWithEnoughOperationsCount(t *testing.T) {
+func TestOnlyIntervalsWithEnoughOperationsAndFewAtOnceCount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		disk  usage.Disk
@@ -55,11 +55,11 @@ func TestOnlyQuietIntervalsWithEnoughOperationsCount(t *testing.T) {
 	}{
 		"quiet":                      {reads(100, 0.001, 1), true},
 		"nearly quiet":               {reads(100, 0.001, 1.09), true},
-		"several at once":            {reads(100, 0.001, 2), false},
+		"several at once":            {reads(100, 0.001, 3.1), false},
 		"few operations":             {reads(9, 0.01, 1), false},
 		"less than the clock counts": {reads(100, 0.0001, 1), false},
 		"writes that last":           {lasting(1), true},
-		"writes that last, at once":  {lasting(2), false},
+		"writes that last, at once":  {lasting(4), false},
 		"flushes only":               {usage.Disk{Name: "vda", Number: "254:0", BusySeconds: 1, QueuedSeconds: 1}, false},
 		"never busy":                 {usage.Disk{Name: "vda", Number: "254:0", Reads: usage.Transfers{Operations: 100, Seconds: 1}}, false},
 	} {
@@ -87,6 +87,29 @@ func TestADirectionAndASizeHaveAMedianOfTheirOwn(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A device that is never quiet is known by its quietest intervals, as an upper bound, until there is a quieter one.
+func TestADeviceThatIsNeverQuietIsKnownByItsQuietestIntervals(t *testing.T) {
+	t.Parallel()
+	s := services{}
+	for _, c := range []struct {
+		inFlight, each float64
+		want           usage.DiskService
+	}{
+		{2.5, 0.0025, usage.DiskService{Seconds: 0.0025, Intervals: 1, InFlight: 3}},
+		{2.9, 0.0027, usage.DiskService{Seconds: 0.0026, Intervals: 2, InFlight: 3, Spread: 0.00005}},
+		{1.4, 0.0014, usage.DiskService{Seconds: 0.0014, Intervals: 1, InFlight: 1.5}},
+		{2.5, 0.0025, usage.DiskService{Seconds: 0.0014, Intervals: 1, InFlight: 1.5}},
+		{1.05, 0.001, usage.DiskService{Seconds: 0.001, Intervals: 1}},
+		{1.4, 0.0014, usage.DiskService{Seconds: 0.001, Intervals: 1}},
+	} {
+		c.want.Direction, c.want.Bytes = usage.Read, 4096
+		got := learned(t, s, reads(1000, c.each, c.inFlight))
+		if diff := cmp.Diff([]usage.DiskService{c.want}, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })); diff != "" {
+			t.Errorf("after %v in flight: -want +got:\n%s", c.inFlight, diff)
+		}
 	}
 }
 

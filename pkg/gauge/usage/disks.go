@@ -42,7 +42,7 @@ const (
 )
 
 // DiskService is what operations of a direction and a size take on a quiet device: one with a mean of not much more than one operation
-// in flight while it was busy. It is learned from whole intervals.
+// in flight while it was busy, or as few as there ever were. It is learned from whole intervals.
 type DiskService struct {
 	// Direction is [Read] or [Write], and Bytes the upper end of a class of mean sizes of an operation: a power of two from 4 KiB
 	// to 1 MiB. The first class has all that are smaller, and the last all that are larger.
@@ -53,6 +53,9 @@ type DiskService struct {
 	Seconds   float64 `json:"seconds"`
 	Spread    float64 `json:"spread,omitempty"`
 	Intervals int     `json:"intervals"`
+	// InFlight is up to how many operations were in flight in these intervals, on average while the device was busy, above 1: Seconds has waiting in
+	// it then, and is at most so many times too long. 0 is that they were quiet.
+	InFlight float64 `json:"inFlight,omitempty"`
 }
 
 // PodDisk is what a pod read from and wrote to a [Disk] of the interval. The kernel counts what is submitted; what a pod writes to the

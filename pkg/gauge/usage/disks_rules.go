@@ -146,8 +146,10 @@ func (s *DiskService) validate() error {
 		return fmt.Errorf("bytes: %d is not a power of two from %d to %d", s.Bytes, MinServiceBytes, MaxServiceBytes)
 	case s.Intervals < 1:
 		return fmt.Errorf("intervals: %d is less than 1", s.Intervals)
+	case s.InFlight != 0 && !(s.InFlight > 1):
+		return fmt.Errorf("inFlight: %v is neither 0 nor above 1", s.InFlight)
 	}
-	return amounts(amount{"seconds", s.Seconds}, amount{"spread", s.Spread})
+	return amounts(amount{"seconds", s.Seconds}, amount{"spread", s.Spread}, amount{"inFlight", s.InFlight})
 }
 
 // validateDisks checks what a pod did at disks.
