@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -80,4 +82,38 @@ func TestWhoSaysThatAPodIsHeldBackByItsOwnLimit(t *testing.T) {
 		t.Errorf("the first cause is %+v, the remedy %+v: want its own limit, and a higher one", f.Causes[0], f.Remedy)
 	}
 	t.Logf("dilation %.2f ± %.2f: %+v; with a limit of %s it is to be %.2f", f.Dilation, f.DilationError, f.Causes, f.Remedy.Limit, f.Remedy.Dilation)
+}
+
+// A pod that reads one block after another waits for one that keeps the same disk busy, and is told so with the name of the disk. It is that of
+// the machine, which need not be quiet.
+func TestWhoNamesThePodThatSlowsAnotherAtTheDisk(t *testing.T) {
+	t.Parallel()
+	node := reserve(t, 0)[0]
+	namespace := cluster.NewNamespace(t)
+	reader := func(name, threads string) *corev1.Pod {
+		pod := cluster.ProbePod(namespace, name, node, "run", "--job", "disk-read", "--intensity", threads, "--duration", "1h", "--dir", "/var/tmp")
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "files", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+		pod.Spec.Containers[0].VolumeMounts = append(pod.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "files", MountPath: "/var/tmp"})
+		return requesting(pod, "100m", "")
+	}
+	must(t, cluster.Create(t.Context(), reader("ledger", "1")))
+	cluster.AwaitLong(t, "the gauge to know what the disk takes", 10*time.Minute, live.Node(node), func() (bool, string) {
+		answer := live.Who(t, namespace)
+		for i := range answer.Nodes {
+			if n := &answer.Nodes[i]; n.Name == node && len(answer.Pods) > 0 {
+				return len(n.UnlearnedDisks) == 0, fmt.Sprintf("it does not of %q", n.UnlearnedDisks)
+			}
+		}
+		return false, "nothing is observed"
+	})
+	must(t, cluster.Create(t.Context(), reader("backup", "8")))
+
+	f := cluster.AwaitFinding(t, node, namespace, "ledger", func(f *findings.Finding) bool { return f.Seconds > 50 })
+	if c := f.Causes[0]; c.Kind != observed.ByNeighbour || c.Resource != observed.Disk || c.Device == "" || c.Pod != namespace+"/backup" {
+		t.Errorf("the first cause is %+v, want the pod backup at a disk", c)
+	}
+	if f.Remedy.ByHand == nil || f.Remedy.ByHand.Pod != namespace+"/backup" {
+		t.Errorf("the remedy is %+v, want advice about the pod backup", f.Remedy)
+	}
+	t.Logf("dilation %.2f ± %.2f: %+v", f.Dilation, f.DilationError, f.Causes)
 }
