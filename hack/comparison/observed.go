@@ -32,7 +32,7 @@ const (
 //
 // Gauges compare counters of the kernel, the manager keeps samples and moves its recommendations from what is assumed of a pod without a
 // profile, all by their own code. The counters are the simulation's: where the time of a pod's threads goes on average on its node. There is
-// no noise from one interval to the next, and no account of the time that threads wait for block I/O, which recommendations do not use.
+// no noise from one interval to the next, and no account of the time that threads wait for block I/O, so that no disk is recommended.
 func Observed(s *scenario.Scenario, at Placement, simulation *Simulation) (map[string]loading.Vector, error) {
 	samples, err := sampled(s, at, simulation)
 	if err != nil {
@@ -56,7 +56,7 @@ func Observed(s *scenario.Scenario, at Placement, simulation *Simulation) (map[s
 			continue
 		}
 		for key, summary := range history.Summaries(now) {
-			if summary.Minutes >= observations.MinMinutes {
+			if summary.CPU.Enough() {
 				recommended[key.Profile.Name], seen[key.Profile.Name] = observations.Recommend(recommended[key.Profile.Name], &summary), true
 			}
 		}

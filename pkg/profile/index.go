@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/cache"
 
@@ -391,6 +392,18 @@ func (s *Snapshot) Vector(pod *corev1.Pod) loading.Vector { return s.VectorOn(An
 func (s *Snapshot) NodeClass(node *corev1.Node) *NodeClass {
 	c, _ := s.nodes.Winner(labels.Set(node.Labels))
 	return c
+}
+
+// KnownDisks returns the names of the classes of nodes of which it is known how many requests their disk serves at once: their NodeProfile
+// declares it, or it was calibrated.
+func (s *Snapshot) KnownDisks() sets.Set[string] {
+	names := sets.New[string]()
+	for class := range s.nodes.used() {
+		if class.Servers[disk] > 0 {
+			names.Insert(class.Name)
+		}
+	}
+	return names
 }
 
 // Servers returns the number of servers of each resource on a node: as its profile declares, else as calibrated, else its

@@ -250,6 +250,9 @@ func Named(p *v1alpha1.WorkloadProfile) []string {
 	if appliesObserved(p) {
 		names = append(names, string(corev1.ResourceCPU))
 	}
+	if observesDisk(p) {
+		names = append(names, disk)
+	}
 	if p.Spec.Measurement == nil {
 		return names
 	}

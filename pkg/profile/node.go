@@ -15,8 +15,11 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
+// disk is the resource of what pods do at disks.
+const disk = "disk"
+
 // builtIn are the resources that every cluster has, with no profile at all.
-var builtIn = []string{"cpu", "disk", "network", "memory-bandwidth", "llc"}
+var builtIn = []string{"cpu", disk, "network", "memory-bandwidth", "llc"}
 
 // Resources are the resources of a cluster: the names of the components of its
 // vectors, in order. It is immutable.

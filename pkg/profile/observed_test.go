@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
@@ -73,6 +74,53 @@ func TestAnObservedVectorHasTheMarginsOfItsSpread(t *testing.T) {
 	want := contention.Margins{Loading: 0.0196, Pressure: 0.0196} // 1.96 · 0.1/√100
 	if diff := cmp.Diff(want, v.Demands[0].Margins, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("unexpected margins (-want +got):\n%s", diff)
+	}
+}
+
+// atDisk is a recommendation with a demand at the disk, and a spread of what was observed there.
+func atDisk(o v1alpha1.WorkloadObservation, fraction string) v1alpha1.WorkloadObservation {
+	o.Recommended.DiskLoading, o.DiskLoading, o.DiskLoadingSpread = quantity(fraction), quantity("0.4"), quantity("0.2")
+	return o
+}
+
+func TestAnObservedVectorHasTheDiskOnceThatIsRecommended(t *testing.T) {
+	t.Parallel()
+	at := func(fraction float64, threads int) loading.Demand {
+		return loading.Demand{Loading: fraction, Pressure: fraction, Threads: threads}
+	}
+	for name, c := range map[string]struct {
+		seen v1alpha1.WorkloadObservation
+		want loading.Vector // at the cpu and the disk
+	}{
+		"not recommended":   {recommends("big", noon, "0.25", 2), loading.Vector{at(0.25, 2), {}}},
+		"recommended":       {atDisk(recommends("big", noon, "0.25", 2), "0.5"), loading.Vector{at(0.25, 2), at(0.5, 2)}},
+		"none":              {atDisk(recommends("big", noon, "0.25", 2), "0"), loading.Vector{at(0.25, 2), at(0, 2)}},
+		"less than none":    {atDisk(recommends("big", noon, "0.25", 2), "-3"), loading.Vector{at(0.25, 2), at(0, 2)}},
+		"more than is left": {atDisk(recommends("big", noon, "0.75", 1), "1.5"), loading.Vector{at(0.75, 1), at(0.25, 1)}},
+		"beside all":        {atDisk(recommends("big", noon, "7", 1), "0.5"), loading.Vector{at(1, 1), at(0, 1)}},
+	} {
+		if diff := cmp.Diff(c.want, valid(t, follows(declared("web"), v1alpha1.ModeApply, c.seen)).On("big").Vector[:2]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	v := valid(t, follows(declared("web"), v1alpha1.ModeApply, atDisk(recommends("big", noon, "0.25", 1), "0.5"))).On("big")
+	want := contention.Margins{Loading: 0.0392, Pressure: 0.0392} // 1.96 · 0.2/√100
+	if diff := cmp.Diff(want, v.Demands[1].Margins, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("unexpected margins at the disk (-want +got):\n%s", diff)
+	}
+	applied := follows(declared("web"), v1alpha1.ModeApply, atDisk(recommends("big", noon, "0.25", 1), "0.5"))
+	if diff := cmp.Diff([]string{"cpu", "disk"}, profile.Named(applied)); diff != "" {
+		t.Errorf("unexpected resources (-want +got):\n%s", diff)
+	}
+}
+
+func TestADiskIsKnownWhereAProfileOfNodesSaysWhatItServes(t *testing.T) {
+	t.Parallel()
+	known := indexOf(
+		machines("declared", servers("disk", 8)), machines("none", servers("cpu", 4)), calibrated(machines("calibrated"), "disk", 4), calibrated(machines("waits"), "disk"),
+	).Snapshot().KnownDisks()
+	if diff := cmp.Diff([]string{"calibrated", "declared"}, sets.List(known)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -155,5 +203,10 @@ func TestARecommendationCountsAsSoonAsItIsThere(t *testing.T) {
 	later.Status.Observations[0].CPULoading, later.Status.Observations[0].Time = quantity("0.5"), new(metav1.NewTime(noon.Add(time.Hour)))
 	if x.OnUpdate(next, later); x.Snapshot().Version != before.Version {
 		t.Error("what is observed and recommends nothing else made a new version")
+	}
+	withDisk := later.DeepCopy()
+	withDisk.Status.Observations[0].Recommended.DiskLoading = quantity("0.5")
+	if x.OnUpdate(later, withDisk); x.Snapshot().Vector(pod("web"))[1].Loading != 0.5 {
+		t.Error("a recommendation at the disk made no new vector")
 	}
 }

@@ -109,7 +109,8 @@ func full() map[string]*v1alpha1.WorkloadProfile {
 	observed.Spec.Observation = &v1alpha1.Observation{Mode: v1alpha1.ModeApply}
 	observed.Status.Observations = []v1alpha1.WorkloadObservation{{
 		NodeProfile: "big", Time: new(metav1.NewTime(noon)), CPULoadingSpread: quantity("0.1"), ObservedSeconds: new(int64(600)), BurstMillis: quantity("5"),
-		Recommended: &v1alpha1.RecommendedLoading{CPULoading: quantity("0.75"), Threads: new(int32(2))},
+		DiskLoadingSpread: quantity("0.1"),
+		Recommended:       &v1alpha1.RecommendedLoading{CPULoading: quantity("0.75"), DiskLoading: quantity("0.125"), Threads: new(int32(2))},
 	}}
 	bursting := declared("web", demand("cpu", "0.5"))
 	bursting.Status.Observations = []v1alpha1.WorkloadObservation{{NodeProfile: "big", BurstMillis: quantity("5")}}
@@ -117,7 +118,10 @@ func full() map[string]*v1alpha1.WorkloadProfile {
 }
 
 // forPeople are fields of results that change a Workload, but nothing that is computed of it.
-var forPeople = []string{".Status.Observations[0].Time", ".Status.Observations[0].CPULoadingSpread", ".Status.Observations[0].ObservedSeconds"}
+var forPeople = []string{
+	".Status.Observations[0].Time", ".Status.Observations[0].CPULoadingSpread", ".Status.Observations[0].DiskLoadingSpread",
+	".Status.Observations[0].ObservedSeconds",
+}
 
 // A watch keeps every API field that changes the result of a profile, and a change of the field counts.
 func TestEveryFieldThatAWorkloadIsMadeOfReachesTheIndex(t *testing.T) {

@@ -48,7 +48,8 @@ type WorkloadObservation struct {
 	NodeProfile string `json:"nodeProfile,omitempty"`
 
 	// cpuLoading is the fraction of its time that a thread of the pods ran, from 0 to
-	// 1, without the time that it waited for a processor: the mean over pods and time.
+	// 1, without the time that it waited for a processor, nor, as far as gauges tell,
+	// at a disk for operations of others: the mean over pods and time.
 	// +required
 	CPULoading *resource.Quantity `json:"cpuLoading,omitempty"`
 
@@ -56,6 +57,19 @@ type WorkloadObservation struct {
 	// half minutes in which they were observed, from 0.
 	// +required
 	CPULoadingSpread *resource.Quantity `json:"cpuLoadingSpread,omitempty"`
+
+	// diskLoading is the fraction of the same time for which disks served a thread of
+	// the pods, from 0 to what cpuLoading leaves of 1: the mean over pods and over the
+	// time in which gauges could tell. Waiting at a disk, for other operations, for a
+	// limit of the pod or for want of memory, is no part of it. It is absent
+	// where gauges could not tell in five of the fifteen minutes: they must report
+	// disks, as they do from version 0.4 on, and have seen them quiet.
+	// +optional
+	DiskLoading *resource.Quantity `json:"diskLoading,omitempty"`
+
+	// diskLoadingSpread is the standard deviation of that, as of cpuLoading, from 0.
+	// +optional
+	DiskLoadingSpread *resource.Quantity `json:"diskLoadingSpread,omitempty"`
 
 	// threads is how many threads of a pod are active at once, at least 1: the mean over
 	// pods and time.
@@ -84,21 +98,28 @@ type WorkloadObservation struct {
 	// +required
 	Time *metav1.Time `json:"time,omitempty"`
 
-	// recommended is the demand at the cpu that a profile with spec.observation has
-	// on nodes of the class. It follows what is observed in steps, the larger
-	// the more was observed.
+	// recommended is the vector that a profile with spec.observation has on nodes of
+	// the class. It follows what is observed in steps, the larger the more was
+	// observed.
 	// +optional
 	Recommended *RecommendedLoading `json:"recommended,omitempty"`
 }
 
-// RecommendedLoading is a demand at the cpu that follows what is observed.
+// RecommendedLoading is a vector that follows what is observed.
 type RecommendedLoading struct {
 	// cpuLoading is the fraction of its neutral time that each thread of a pod spends
 	// at the cpu, from 0 to 1.
 	// +required
 	CPULoading *resource.Quantity `json:"cpuLoading,omitempty"`
 
-	// threads is how many threads of a pod use the cpu at once.
+	// diskLoading is the fraction of its neutral time for which a disk serves each
+	// thread of a pod, from 0 to what cpuLoading leaves of 1. It is absent, and pods
+	// have no demand there, until that was observed, and on classes of nodes whose
+	// NodeProfile does not say how many requests their disk serves at once.
+	// +optional
+	DiskLoading *resource.Quantity `json:"diskLoading,omitempty"`
+
+	// threads is how many threads of a pod use the cpu, and the disk, at once.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024

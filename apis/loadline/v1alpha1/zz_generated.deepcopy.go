@@ -1579,6 +1579,11 @@ func (in *RecommendedLoading) DeepCopyInto(out *RecommendedLoading) {
 		x := (*in).DeepCopy()
 		*out = &x
 	}
+	if in.DiskLoading != nil {
+		in, out := &in.DiskLoading, &out.DiskLoading
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Threads != nil {
 		in, out := &in.Threads, &out.Threads
 		*out = new(int32)
@@ -2979,6 +2984,16 @@ func (in *WorkloadObservation) DeepCopyInto(out *WorkloadObservation) {
 	}
 	if in.CPULoadingSpread != nil {
 		in, out := &in.CPULoadingSpread, &out.CPULoadingSpread
+		x := (*in).DeepCopy()
+		*out = &x
+	}
+	if in.DiskLoading != nil {
+		in, out := &in.DiskLoading, &out.DiskLoading
+		x := (*in).DeepCopy()
+		*out = &x
+	}
+	if in.DiskLoadingSpread != nil {
+		in, out := &in.DiskLoadingSpread, &out.DiskLoadingSpread
 		x := (*in).DeepCopy()
 		*out = &x
 	}

@@ -74,9 +74,9 @@ type Controller struct {
 	unprofiled observations.History
 	modes      atomic.Pointer[modes]
 	wrong      map[string]string // labels of namespaces that are no mode
-	// drifted is the last verdict on each key, recommended when its recommendation changed, and updated when statuses were
-	// written last.
-	drifted     map[observations.Key]bool
+	// drifted are the resources at which the last verdict on each key was a drift, recommended is when its recommendation changed, and
+	// updated when statuses were written last.
+	drifted     map[observations.Key][]string
 	recommended map[observations.Key]time.Time
 	updated     time.Time
 	// refused are the gauges whose last answers were refused, by the last round.
@@ -117,7 +117,7 @@ func (c *Controller) prepare(log logr.Logger) error {
 	}
 	c.log = log
 	c.index = profile.NewIndex(rules.Requests, logr.Discard()) // the conditions of profiles report their errors
-	c.drifted = map[observations.Key]bool{}
+	c.drifted = map[observations.Key][]string{}
 	c.recommended = map[observations.Key]time.Time{}
 	c.predicted = map[string]time.Time{}
 	c.priors = map[types.NamespacedName]observations.Recommended{}

@@ -47,7 +47,9 @@ type site struct {
 	events    chan string
 	// loading is the loading of the pods that the gauge observes, in thousandths, and burst their burst in microseconds.
 	loading, burst atomic.Int64
-	writes         int
+	// blocked is for how long disks serve each of these pods, in thousandths of its time, and below 0 where the gauge knows nothing of disks.
+	blocked atomic.Int64
+	writes  int
 }
 
 const (
@@ -94,6 +96,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	s.collector = s.Controller.collector()
 	s.loading.Store(580)
 	s.burst.Store(2500)
+	s.blocked.Store(-1)
 	return s
 }
 
@@ -122,9 +125,30 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 				BurstSeconds: float64(s.burst.Load()) / 1e6,
 			})
 		}
+		if blocked := s.blocked.Load(); blocked >= 0 {
+			atDisk(&v, blocked)
+		}
 		report.Intervals = append(report.Intervals, v)
 	}
 	_ = json.NewEncoder(w).Encode(report)
+}
+
+// atDisk has each pod of an interval of ten seconds be served at a disk for so many thousandths of its time, by reads of a millisecond.
+func atDisk(v *usage.Interval, thousandths int64) {
+	operations, part := 10*thousandths, float64(thousandths)/1000
+	reads := usage.Transfers{}
+	for i := range v.Pods {
+		p := &v.Pods[i]
+		p.Blocked, p.DiskLoading = 10*part, part
+		p.Disks = []usage.PodDisk{{Name: "vda", ReadOperations: operations, ReadBytes: 4096 * operations}}
+		reads.Operations += operations
+		reads.Bytes += 4096 * operations
+		reads.Seconds += 10 * part
+	}
+	v.Disks = []usage.Disk{{
+		Name: "vda", Number: "254:0", Reads: reads, BusySeconds: min(10, reads.Seconds), QueuedSeconds: reads.Seconds,
+		Service: []usage.DiskService{{Direction: usage.Read, Bytes: 4096, Seconds: 1e-3, Spread: 1e-5, Intervals: 9}},
+	}}
 }
 
 func node() *corev1.Node {
@@ -238,6 +262,41 @@ func TestWhatGaugesObserveIsInTheStatus(t *testing.T) {
 	// Eight processors for three threads: none waits, and none is predicted to.
 	if a := status.Accuracy; a == nil || a.MeanRelativeError.AsApproximateFloat64() > 0.001 || *a.Predictions < 2 {
 		t.Errorf("the accuracy is %+v", a)
+	}
+}
+
+func TestWhatGaugesObserveOfDisksIsInTheStatus(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"), fast())
+	s.blocked.Store(200)
+	s.rounds(t, 10)
+	o := s.profile(t).Status.Observations[0]
+	if o.DiskLoading.MilliValue() != 200 || o.DiskLoadingSpread.MilliValue() != 0 || o.Recommended != nil {
+		t.Errorf("got %s ± %s, recommended %+v", o.DiskLoading, o.DiskLoadingSpread, o.Recommended)
+	}
+	if want := "True MoreObserved: disk: 0.00 in use, 0.20 ± 0.00 observed of 2 pods for 5m on nodes of fast"; s.drift(t) != want {
+		t.Errorf("got  %s\nwant %s", s.drift(t), want)
+	}
+	s.blocked.Store(0)
+	s.rounds(t, 20)
+	if got := s.profile(t).Status.Observations[0].DiskLoading; got == nil || !got.IsZero() || !strings.HasPrefix(s.drift(t), "False AsObserved") {
+		t.Errorf("of pods that use no disk the status has %s, %s", got, s.drift(t))
+	}
+	s.blocked.Store(-1)
+	s.rounds(t, 20)
+	if got := s.profile(t).Status.Observations[0]; got.DiskLoading != nil || got.DiskLoadingSpread != nil {
+		t.Errorf("without disks the status still has %s ± %s", got.DiskLoading, got.DiskLoadingSpread)
+	}
+}
+
+// Without a NodeProfile the model has a disk that serves a request at a time, so that a vector which declares none is not compared with it.
+func TestOnNodesWithoutAKnownDiskOnlyVectorsWithADiskDrift(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"))
+	s.blocked.Store(200)
+	s.rounds(t, 10)
+	if got := s.profile(t).Status.Observations[0].DiskLoading; got.MilliValue() != 200 || !strings.HasPrefix(s.drift(t), "False AsObserved") {
+		t.Errorf("the status has %s, %s", got, s.drift(t))
 	}
 }
 

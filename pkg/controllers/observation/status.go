@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -23,6 +24,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/evaluate/observations"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -60,7 +62,8 @@ func (c *Controller) update(ctx context.Context) error {
 		seen[key.Profile] = append(seen[key.Profile], class{key.Class, s})
 	}
 	accuracies := c.history.Accuracies(now)
-	resources := c.index.Snapshot().Resources()
+	snapshot := c.index.Snapshot()
+	resources, atDisks := snapshot.Resources(), snapshot.KnownDisks()
 	var changes []statuses.Change
 	for i := range profiles.Items {
 		p := &profiles.Items[i]
@@ -72,10 +75,10 @@ func (c *Controller) update(ctx context.Context) error {
 		accuracy, predicted := accuracies[name]
 		after := *p
 		p.Status.DeepCopyInto(&after.Status)
-		verdicts := c.judge(p, w, seen[name])
+		verdicts := c.judge(p, w, seen[name], atDisks)
 		show(&after.Status, verdicts, metav1.NewTime(now))
 		if p.Spec.Observation != nil {
-			c.showRecommended(&after.Status, p, verdicts, now)
+			c.showRecommended(&after.Status, p, verdicts, atDisks, now)
 		}
 		if p.Spec.Observation != nil && p.Spec.Measurement == nil { // it follows the observations
 			meta.RemoveStatusCondition(&after.Status.Conditions, v1alpha1.ConditionDrifted)
@@ -97,14 +100,16 @@ func (c *Controller) update(ctx context.Context) error {
 	return errors.Join(upkeep, err)
 }
 
-// showRecommended updates the recommendations of a status.
-func (c *Controller) showRecommended(status *v1alpha1.WorkloadProfileStatus, p *v1alpha1.WorkloadProfile, verdicts []observations.Verdict, now time.Time) {
+// showRecommended updates the recommendations of a status, given the classes of nodes with disks that are known.
+func (c *Controller) showRecommended(
+	status *v1alpha1.WorkloadProfileStatus, p *v1alpha1.WorkloadProfile, verdicts []observations.Verdict, disks sets.Set[string], now time.Time,
+) {
 	for i := range status.Observations {
 		o := &status.Observations[i]
 		o.Recommended = recommendedIn(p, o.NodeProfile)
 		k := slices.IndexFunc(verdicts, func(v observations.Verdict) bool { return v.Class == o.NodeProfile })
-		if k >= 0 && verdicts[k].Minutes >= observations.MinMinutes {
-			o.Recommended = c.recommend(p, &verdicts[k], now)
+		if k >= 0 && verdicts[k].CPU.Enough() {
+			o.Recommended = c.recommend(p, &verdicts[k], disks.Has(o.NodeProfile), now)
 		}
 	}
 }
@@ -115,24 +120,24 @@ type class struct {
 	summary observations.Summary
 }
 
-// judge returns the verdicts on the observations of a profile, in the order of the classes' names. A manager that has just
-// begun goes on from the condition.
-func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, seen []class) []observations.Verdict {
+// judge returns the verdicts on the observations of a profile, in the order of the classes' names, given those with disks that are known. A
+// manager that has just begun goes on from the condition.
+func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, seen []class, disks sets.Set[string]) []observations.Verdict {
 	slices.SortFunc(seen, func(a, b class) int { return cmp.Compare(a.name, b.name) })
 	var verdicts []observations.Verdict
 	for _, s := range seen {
 		key := observations.Key{Profile: nameOf(w), Class: s.name}
 		before, known := c.drifted[key]
-		if !known {
-			before = meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionDrifted)
+		if !known && meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionDrifted) {
+			before = []string{string(corev1.ResourceCPU), observed.Disk}
 		}
 		use := w.On(s.name)
 		if use != nil && use.Observed != nil {
 			use = nil // it is the observed vector
 		}
-		v := observations.Judge(s.name, use, s.summary, before)
-		if v.Judged {
-			c.drifted[key] = v.Drifted
+		v := observations.Judge(observations.Class{Name: s.name, Disk: disks.Has(s.name)}, use, s.summary, before)
+		if len(v.Compared) > 0 {
+			c.drifted[key] = v.Drifted()
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -149,7 +154,7 @@ func (c *Controller) forget(seen map[observations.Key]observations.Summary, now 
 		_, is := seen[key]
 		return !is
 	}
-	maps.DeleteFunc(c.drifted, func(key observations.Key, _ bool) bool { return gone(key) })
+	maps.DeleteFunc(c.drifted, func(key observations.Key, _ []string) bool { return gone(key) })
 	maps.DeleteFunc(c.recommended, func(key observations.Key, _ time.Time) bool { return gone(key) })
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -165,7 +170,7 @@ func (c *Controller) forget(seen map[observations.Key]observations.Summary, now 
 func show(status *v1alpha1.WorkloadProfileStatus, verdicts []observations.Verdict, now metav1.Time) {
 	for i := range verdicts {
 		v := &verdicts[i]
-		if v.Minutes < observations.MinMinutes {
+		if !v.CPU.Enough() {
 			continue
 		}
 		var before *resource.Quantity
@@ -209,10 +214,14 @@ func age(t *metav1.Time, now metav1.Time) time.Duration {
 
 // observationOf returns a verdict's summary as a status shows it.
 func observationOf(v *observations.Verdict) v1alpha1.WorkloadObservation {
-	return v1alpha1.WorkloadObservation{
-		NodeProfile: v.Class, CPULoading: rounded(v.CPULoading), CPULoadingSpread: rounded(v.Spread), Threads: rounded(v.Threads),
+	o := v1alpha1.WorkloadObservation{
+		NodeProfile: v.Class, CPULoading: rounded(v.CPU.Mean), CPULoadingSpread: rounded(v.CPU.Spread), Threads: rounded(v.Threads),
 		Pods: new(int32(v.Pods)), ObservedSeconds: new(int64(math.Round(v.Seconds))), Time: new(metav1.NewTime(v.Last)),
 	}
+	if v.Disk.Enough() {
+		o.DiskLoading, o.DiskLoadingSpread = rounded(v.Disk.Mean), rounded(v.Disk.Spread)
+	}
+	return o
 }
 
 // burstMillis returns the burst to show after another one, given the observed one in seconds, 0 for none; nil for none.
@@ -259,10 +268,16 @@ func alike(a, b v1alpha1.WorkloadObservation) bool {
 	return a.NodeProfile == b.NodeProfile && ptr.Equal(a.Pods, b.Pods) &&
 		equality.Semantic.DeepEqual(a.Recommended, b.Recommended) && equality.Semantic.DeepEqual(a.BurstMillis, b.BurstMillis) &&
 		near(a.CPULoading, b.CPULoading, noticeable) && near(a.CPULoadingSpread, b.CPULoadingSpread, noticeable) &&
+		bothNear(a.DiskLoading, b.DiskLoading, noticeable) && bothNear(a.DiskLoadingSpread, b.DiskLoadingSpread, noticeable) &&
 		a.Threads != nil && near(a.Threads, b.Threads, noticeablePart*a.Threads.AsApproximateFloat64()) &&
 		a.Time != nil && b.Time != nil && b.Time.Sub(a.Time.Time) <= renewAfter
 }
 
 func near(a, b *resource.Quantity, within float64) bool {
 	return a != nil && b != nil && math.Abs(a.AsApproximateFloat64()-b.AsApproximateFloat64()) <= within
+}
+
+// bothNear reports whether two numbers are near, or both are absent.
+func bothNear(a, b *resource.Quantity, within float64) bool {
+	return a == nil && b == nil || near(a, b, within)
 }

@@ -126,7 +126,7 @@ func written(doing string, p *v1alpha1.WorkloadProfile, err error) error {
 func (c *Controller) longUnprofiled(now time.Time) []string {
 	var all []string
 	for key, s := range c.unprofiled.Summaries(now) {
-		if s.Minutes >= observations.MinMinutes {
+		if s.CPU.Enough() {
 			all = append(all, key.Profile.Name)
 		}
 	}
@@ -139,8 +139,9 @@ func unprofiledKey(namespace, workload string) observations.Key {
 }
 
 // recommend returns the recommendation for the pods of a profile on the nodes of a class, given the observations of them
-// there.
-func (c *Controller) recommend(p *v1alpha1.WorkloadProfile, v *observations.Verdict, now time.Time) *v1alpha1.RecommendedLoading {
+// there. It has a demand at the disk only if the disks of these nodes are known: the model would take any other for one that serves a request
+// at a time.
+func (c *Controller) recommend(p *v1alpha1.WorkloadProfile, v *observations.Verdict, withDisk bool, now time.Time) *v1alpha1.RecommendedLoading {
 	key := observations.Key{Profile: client.ObjectKeyFromObject(p), Class: v.Class}
 	before := recommendedIn(p, v.Class)
 	if before != nil && now.Sub(c.recommended[key]) < recommendEvery {
@@ -152,7 +153,11 @@ func (c *Controller) recommend(p *v1alpha1.WorkloadProfile, v *observations.Verd
 	}
 	c.recommended[key] = now
 	next := observations.Recommend(start, &v.Summary)
-	return &v1alpha1.RecommendedLoading{CPULoading: rounded(next.CPULoading), Threads: new(int32(next.Threads))}
+	r := &v1alpha1.RecommendedLoading{CPULoading: rounded(next.CPULoading), Threads: new(int32(next.Threads))}
+	if withDisk && next.HasDisk {
+		r.DiskLoading = rounded(next.DiskLoading)
+	}
+	return r
 }
 
 // start returns the recommendation to go on from: the last one, one of another class of nodes, else the loading that the
@@ -167,7 +172,11 @@ func (c *Controller) start(p *v1alpha1.WorkloadProfile, before *v1alpha1.Recomme
 		prior, known := c.priors[client.ObjectKeyFromObject(p)]
 		return prior, known
 	}
-	return observations.Recommended{CPULoading: before.CPULoading.AsApproximateFloat64(), Threads: int(*before.Threads)}, true
+	r := observations.Recommended{CPULoading: before.CPULoading.AsApproximateFloat64(), Threads: int(*before.Threads)}
+	if before.DiskLoading != nil {
+		r.DiskLoading, r.HasDisk = before.DiskLoading.AsApproximateFloat64(), true
+	}
+	return r, true
 }
 
 // recommendedIn returns the recommendation of a profile for the nodes of a class.

@@ -3,6 +3,7 @@ package observation
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,50 @@ func TestAWorkloadWithoutAProfileGetsOneThatFollowsWhatIsObserved(t *testing.T) 
 	s.minutes(t, 40)
 	if got := s.cpu(t); got < 0.55 || got > 0.62 {
 		t.Errorf("in the end the loading is %v, and 0.585 was observed", got)
+	}
+}
+
+// disk returns the loading at the disk that the scheduler takes a pod of cart for, on nodes of a class.
+func (s *site) disk(class string) float64 {
+	snapshot := s.index.Snapshot()
+	return snapshot.VectorOn(class, pod("cart-1", "cart"))[slices.Index(snapshot.Resources().Names(), "disk")].Loading
+}
+
+func TestAProfileFollowsTheDiskByStepsOnceItIsObserved(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, shop(v1alpha1.ModeApply), fast())
+	s.loading.Store(200)
+	s.minutes(t, 30)
+	if r := s.profiles(t)[0].Status.Observations[0].Recommended; r.DiskLoading != nil {
+		t.Errorf("of gauges that know nothing of disks it recommends %s", r.DiskLoading)
+	}
+	s.blocked.Store(500)
+	last := 0.0
+	for range 60 {
+		s.minutes(t, 1)
+		if now := s.disk("fast"); now < last || now > last+0.1+1e-9 {
+			t.Errorf("the loading at the disk goes from %v to %v", last, now)
+		} else {
+			last = now
+		}
+	}
+	if last < 0.45 || last > 0.5 {
+		t.Errorf("in the end the loading at the disk is %v, and 0.5 was observed", last)
+	}
+	s.blocked.Store(-1)
+	s.minutes(t, 30)
+	if got := s.disk("fast"); got != last {
+		t.Errorf("once gauges know nothing of disks any more it is %v, not what it was, %v", got, last)
+	}
+}
+
+func TestADiskIsRecommendedOnlyWhereItsServersAreKnown(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, shop(v1alpha1.ModeApply))
+	s.blocked.Store(300)
+	s.minutes(t, 30)
+	if o := s.profiles(t)[0].Status.Observations[0]; o.DiskLoading.MilliValue() != 300 || o.Recommended.DiskLoading != nil {
+		t.Errorf("%s is observed, and %s recommended", o.DiskLoading, o.Recommended.DiskLoading)
 	}
 }
 

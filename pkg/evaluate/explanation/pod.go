@@ -380,8 +380,10 @@ func (x *explainer) source(pod *corev1.Pod, class string) VectorSource {
 	}
 	if o := v.Observed; o != nil {
 		s.NodeProfile, s.Time = o.NodeProfile, o.Time
-		if m := v.Demands[0].Margins; m.Loading > 0 {
-			s.Error = new(m.Loading)
+		for _, d := range v.Demands {
+			if e := d.Margins.Loading; e > 0 && (s.Error == nil || e > *s.Error) {
+				s.Error = new(e)
+			}
 		}
 	}
 	return s

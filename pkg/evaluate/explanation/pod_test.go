@@ -266,3 +266,29 @@ func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
 		t.Errorf("the vector is of %+v", s)
 	}
 }
+
+// A pod whose vector follows what is observed waits at the disk by that, and the margin is that of its least certain loading.
+func TestAVectorThatFollowsWhatIsObservedIsExplainedAtTheDiskToo(t *testing.T) {
+	t.Parallel()
+	in := twoJobs(t)
+	in.Workloads[0].Spec.Resources, in.Workloads[0].Spec.Observation = nil, &v1alpha1.Observation{Mode: v1alpha1.ModeApply}
+	in.Workloads[0].Status.Observations = []v1alpha1.WorkloadObservation{{
+		NodeProfile: v1alpha1.NoNodeProfile, Time: new(given.Noon), ObservedSeconds: new(int64(3000)), CPULoadingSpread: given.Quantity("0.05"), DiskLoadingSpread: given.Quantity("0.1"),
+		Recommended: &v1alpha1.RecommendedLoading{CPULoading: given.Quantity("0.58"), DiskLoading: given.Quantity("0.42"), Threads: new(int32(1))},
+	}}
+	e, err := OfPod(asked(t, in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const margin = 0.0196 // 1.96 · 0.1/√100
+	if v := e.Vector; v.Source != profile.SourceObserved || v.Error == nil || math.Abs(*v.Error-margin) > 1e-12 {
+		t.Errorf("the vector is of %+v", v)
+	}
+	loadings := map[string]float64{}
+	for _, r := range e.Resources {
+		loadings[r.Name] = r.Loading
+	}
+	if diff := cmp.Diff(map[string]float64{"cpu": 0.58, "disk": 0.42}, loadings); diff != "" {
+		t.Errorf("loadings (-want +got):\n%s", diff)
+	}
+}

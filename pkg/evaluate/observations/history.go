@@ -40,16 +40,19 @@ type loadings struct {
 }
 
 // loadingSums are sums over samples; the weight of a sample is its time in seconds.
-type loadingSums struct{ weight, weightSquare, cpu, cpuSquare, threads, run, burst float64 }
+type loadingSums struct {
+	cpu, disk           moments
+	threads, run, burst float64
+}
 
 // errorSums are sums over predictions.
 type errorSums struct{ number, absolute float64 }
 
 // Summary is what was observed of the pods of a profile on the nodes of a class.
 type Summary struct {
-	// CPULoading is the mean over pods and time, from 0 to 1, and Spread the standard deviation between pods and moments: the
-	// samples.
-	CPULoading, Spread float64
+	// CPU and Disk are of the fractions of their time alone that threads ran and were served at disks, as [observed.Alone] has them, from 0
+	// to 1 together. Of Disk nothing is known where gauges could not tell.
+	CPU, Disk Loading
 	// Threads is how many threads of a pod are active at once, on average, at least 1.
 	Threads float64
 	// Burst is for how many seconds a thread computes at a time, 0 where that is unknown: the mean over the time that threads ran.
@@ -57,21 +60,8 @@ type Summary struct {
 	// Pods is how many pods were observed, and Seconds for how long in all.
 	Pods    int
 	Seconds float64
-	// Minutes is in how many minutes of the window something was observed.
-	Minutes int
-	// Number is how many samples there are, of like weight: (Σw)²/Σw².
-	Number float64
 	// Last is when the last sample ended.
 	Last time.Time
-}
-
-// Margin returns the half width of an interval around the mean: the given number of standard errors, as if samples were
-// independent. With a single sample it is 1, so that the interval has every loading.
-func (s *Summary) Margin(standardErrors float64) float64 {
-	if s.Number <= 1 {
-		return 1
-	}
-	return standardErrors * s.Spread / math.Sqrt(s.Number)
 }
 
 // Accuracy is how well the dilations of the pods of a profile were predicted.
@@ -95,10 +85,8 @@ func (h *History) Add(key Key, until time.Time, s *Sample) {
 		h.loadings[key] = l
 	}
 	if into := l.sumsAt(until, slot); into != nil {
-		into.weight += s.Seconds
-		into.weightSquare += s.Seconds * s.Seconds
-		into.cpu += s.Seconds * s.CPULoading
-		into.cpuSquare += s.Seconds * s.CPULoading * s.CPULoading
+		into.cpu.sample(s.Seconds, s.CPULoading)
+		into.disk.sample(s.DiskSeconds, s.DiskLoading)
 		into.threads += s.Seconds * s.Threads
 		into.run += s.Run
 		into.burst += s.Run * s.Burst
@@ -166,32 +154,23 @@ func (l *loadings) summary(now time.Time) (Summary, bool) {
 			delete(l.pods, pod)
 		}
 	}
-	sums, minutes := loadingSums{}, 0
+	sums := loadingSums{}
 	l.each(now, slot, func(s *loadingSums) {
-		minutes++
-		sums.weight += s.weight
-		sums.weightSquare += s.weightSquare
-		sums.cpu += s.cpu
-		sums.cpuSquare += s.cpuSquare
+		sums.cpu.add(&s.cpu)
+		sums.disk.add(&s.disk)
 		sums.threads += s.threads
 		sums.run += s.run
 		sums.burst += s.burst
 	})
-	if sums.weight == 0 {
+	seconds := sums.cpu.weight
+	if seconds == 0 {
 		return Summary{}, false
 	}
-	mean := sums.cpu / sums.weight
-	number := sums.weight * sums.weight / sums.weightSquare
-	variance := max(0, sums.cpuSquare/sums.weight-mean*mean)
-	if number > 1 {
-		variance *= number / (number - 1)
-	} else {
-		variance = 0
-	}
 	s := Summary{
-		CPULoading: min(1, mean), Spread: math.Sqrt(variance), Threads: sums.threads / sums.weight,
-		Pods: len(l.pods), Seconds: sums.weight, Minutes: minutes, Number: number, Last: l.last,
+		CPU: sums.cpu.loading(), Disk: sums.disk.loading(), Threads: sums.threads / seconds,
+		Pods: len(l.pods), Seconds: seconds, Last: l.last,
 	}
+	s.Disk.Mean = min(s.Disk.Mean, 1-s.CPU.Mean) // they may be of different times
 	if sums.run > 0 {
 		s.Burst = sums.burst / sums.run
 	}

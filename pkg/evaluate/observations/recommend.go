@@ -26,28 +26,45 @@ const (
 	maxThreads = profile.MaxThreads
 )
 
-// Recommended is a demand at the cpu that follows what is observed.
+// Recommended is a vector that follows what is observed.
 type Recommended struct {
 	// CPULoading is from 0 to 1.
 	CPULoading float64
+	// DiskLoading is from 0 to 1, and with CPULoading at most 1. It is 0 without a demand at the disk: unless HasDisk.
+	DiskLoading float64
+	HasDisk     bool
 	// Threads is at least 1.
 	Threads int
 }
 
 // Recommend returns what to use of a pod now, after what was recommended or in use before. It goes a part of the way to what
 // was observed: n/(n+10) of it after n samples of half a minute, so a half after five minutes of one pod, and 9/10 after
-// fifteen minutes of three; and not further than [MaxLoadingStep] and [MaxThreadsStep] allow.
+// fifteen minutes of three; and not further than [MaxLoadingStep] and [MaxThreadsStep] allow. A demand at the disk begins with the first
+// loading there that was observed for long enough, and stays as it is while none is.
 func Recommend(before Recommended, s *Summary) Recommended {
-	trust := s.Number / (s.Number + priorSamples)
 	after := before
-	if step := trust * (s.CPULoading - before.CPULoading); math.Abs(step) >= leastLoadingStep {
-		after.CPULoading = min(max(0, before.CPULoading+min(max(-MaxLoadingStep, step), MaxLoadingStep)), 1)
+	after.CPULoading = follow(before.CPULoading, &s.CPU)
+	if s.Disk.Enough() {
+		after.DiskLoading, after.HasDisk = follow(before.DiskLoading, &s.Disk), true
 	}
+	after.DiskLoading = min(after.DiskLoading, 1-after.CPULoading)
 	then := float64(before.Threads)
-	if step := trust * (s.Threads - then); math.Abs(step) >= leastThreadsStep {
+	if step := trust(&s.CPU) * (s.Threads - then); math.Abs(step) >= leastThreadsStep {
 		after.Threads = int(math.Round(min(max(1, then/MaxThreadsStep, then+step), then*MaxThreadsStep, maxThreads)))
 	}
 	return after
+}
+
+// trust is which part of the way to what was observed is gone.
+func trust(l *Loading) float64 { return l.Number / (l.Number + priorSamples) }
+
+// follow returns the loading to use after another one.
+func follow(before float64, l *Loading) float64 {
+	step := trust(l) * (l.Mean - before)
+	if math.Abs(step) < leastLoadingStep {
+		return before
+	}
+	return min(max(0, before+min(max(-MaxLoadingStep, step), MaxLoadingStep)), 1)
 }
 
 // Burst returns the burst to use after another one, given the observed one, in one unit; 0 stands for one that is not known.

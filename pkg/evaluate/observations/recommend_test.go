@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/evaluate/observations"
@@ -38,6 +40,37 @@ func TestARecommendationFollowsWhatIsObservedTheFasterTheMoreItIs(t *testing.T) 
 	}
 }
 
+func TestARecommendationHasADiskOnceOneIsObserved(t *testing.T) {
+	t.Parallel()
+	cpu := summary(0.3, 0.1, 10)
+	long := atDisk(cpu, 0.6)
+	long.Disk.Number = 90
+	brief := atDisk(cpu, 0.6)
+	brief.Disk.Minutes = observations.MinMinutes - 1
+	none := observations.Recommended{CPULoading: 0.3, Threads: 1}
+	both := func(cpu, disk float64) observations.Recommended {
+		return observations.Recommended{CPULoading: cpu, DiskLoading: disk, HasDisk: true, Threads: 1}
+	}
+	for name, c := range map[string]struct {
+		before observations.Recommended
+		seen   observations.Summary
+		want   observations.Recommended
+	}{
+		"none before":                {none, long, both(0.3, 0.1)},
+		"none is known":              {none, cpu, none},
+		"hardly anything is known":   {none, brief, none},
+		"never at the disk":          {none, atDisk(cpu, 0), both(0.3, 0)},
+		"no longer known":            {both(0.3, 0.4), cpu, both(0.3, 0.4)},
+		"a step up":                  {both(0.3, 0.2), long, both(0.3, 0.3)},
+		"not for what chance may be": {both(0.3, 0.59), long, both(0.3, 0.59)},
+		"as much as the cpu leaves":  {both(0.8, 0.2), atDisk(summary(0.9, 0.1, 90), 0.2), both(0.89, 0.11)},
+	} {
+		if diff := cmp.Diff(c.want, observations.Recommend(c.before, &c.seen), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // threaded is of that many samples of pods with that many threads.
 func threaded(threads, number float64) observations.Summary {
 	s := summary(0.5, 0.1, number)
@@ -49,22 +82,32 @@ func threaded(threads, number float64) observations.Summary {
 func TestARecommendationMovesInBoundedStepsAndArrives(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := summary(rapid.Float64Range(0, 1).Draw(t, "loading"), 0.1, rapid.Float64Range(5, 1000).Draw(t, "samples"))
+		fraction := rapid.Float64Range(0, 1)
+		s := summary(fraction.Draw(t, "loading"), 0.1, rapid.Float64Range(5, 1000).Draw(t, "samples"))
+		s.Disk = observed((1-s.CPU.Mean)*fraction.Draw(t, "at the disk"), 0.1, rapid.Float64Range(5, 1000).Draw(t, "samples at the disk"))
 		s.Threads = rapid.SampledFrom([]float64{1, 1.3, 2, 7.7, 300, 1e6}).Draw(t, "threads")
-		now := observations.Recommended{CPULoading: rapid.Float64Range(0, 1).Draw(t, "before"), Threads: rapid.IntRange(1, profile.MaxThreads).Draw(t, "threads before")}
+		now := observations.Recommended{CPULoading: fraction.Draw(t, "before"), Threads: rapid.IntRange(1, profile.MaxThreads).Draw(t, "threads before")}
+		now.HasDisk, now.DiskLoading = true, (1-now.CPULoading)*fraction.Draw(t, "at the disk before")
 		for range 100 {
 			next := observations.Recommend(now, &s)
-			if !(math.Abs(next.CPULoading-now.CPULoading) <= observations.MaxLoadingStep+1e-12) || !(next.CPULoading >= 0 && next.CPULoading <= 1) {
-				t.Fatalf("the loading goes from %v to %v", now.CPULoading, next.CPULoading)
+			for _, step := range [][2]float64{{now.CPULoading, next.CPULoading}, {now.DiskLoading, next.DiskLoading}} {
+				if !(math.Abs(step[1]-step[0]) <= observations.MaxLoadingStep+1e-12) || !(step[1] >= 0) {
+					t.Fatalf("a loading goes from %v to %v", step[0], step[1])
+				}
+			}
+			if !(next.CPULoading+next.DiskLoading <= 1+1e-12) {
+				t.Fatalf("the loadings are more than the whole: %+v", next)
 			}
 			if next.Threads < 1 || next.Threads > profile.MaxThreads || next.Threads > 2*now.Threads || 2*next.Threads < now.Threads-1 {
 				t.Fatalf("the threads go from %d to %d", now.Threads, next.Threads)
 			}
 			now = next
 		}
-		// What is left is less than the smallest step: 0.02 of a loading and 0.6 of a thread at a trust of a third or more.
-		if math.Abs(now.CPULoading-s.CPULoading) > 0.06 || math.Abs(float64(now.Threads)-min(s.Threads, profile.MaxThreads)) > 1.9 {
-			t.Fatalf("after 100 steps it is %+v, and %v with %v threads was observed", now, s.CPULoading, s.Threads)
+		// What is left is less than the smallest step: 0.02 of a loading and 0.6 of a thread at a trust of a third or more. That at the disk may be
+		// less by what is left at the cpu.
+		if math.Abs(now.CPULoading-s.CPU.Mean) > 0.06 || math.Abs(now.DiskLoading-s.Disk.Mean) > 0.12 ||
+			math.Abs(float64(now.Threads)-min(s.Threads, profile.MaxThreads)) > 1.9 {
+			t.Fatalf("after 100 steps it is %+v, and %+v was observed", now, s)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package observations
 
 import (
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -19,9 +20,12 @@ type Sample struct {
 	Pod string
 	// Seconds is for how long it was observed, above 0.
 	Seconds float64
-	// CPULoading is the fraction of its time alone that a thread ran, from 0 to 1, and Threads how many were active at once, at
-	// least 1: means over the time.
+	// CPULoading is the fraction of its time alone that a thread ran, from 0 to 1, as [observed.Alone] has it, and Threads how many were
+	// active at once, at least 1: means over the time.
 	CPULoading, Threads float64
+	// DiskLoading is the fraction of its time alone for which disks served a thread, from 0 to 1, as [observed.Alone] has it: a mean over
+	// the time of which that is known, DiskSeconds. These are 0 where it is not, and at most Seconds.
+	DiskLoading, DiskSeconds float64
 	// Burst is for how many seconds a thread computed at a time, a mean over the time that threads ran of which that is known: Run
 	// seconds, 0 if none is.
 	Burst, Run float64
@@ -36,8 +40,9 @@ func Samples(intervals []usage.Interval) map[string]*Sample {
 		if v.StolenSeconds > MaxStolen*(v.BusySeconds+v.StolenSeconds) {
 			continue
 		}
+		alone := observed.AloneIn(v)
 		for k := range v.Pods {
-			p := &v.Pods[k]
+			p, a := &v.Pods[k], &alone[k]
 			if active := p.Run + p.Wait + p.Throttled + p.Blocked; p.Seconds <= 0 || p.Throttled > MaxThrottled*active {
 				continue
 			}
@@ -47,8 +52,12 @@ func Samples(intervals []usage.Interval) map[string]*Sample {
 				samples[p.UID] = s
 			}
 			s.Seconds += p.Seconds
-			s.CPULoading += min(1, p.CPULoading) * p.Seconds // until the end
+			s.CPULoading += a.CPU * p.Seconds // until the end
 			s.Threads += p.Threads * p.Seconds
+			if a.DiskKnown {
+				s.DiskLoading += a.Disk * p.Seconds // until the end
+				s.DiskSeconds += p.Seconds
+			}
 			if p.BurstSeconds > 0 {
 				s.Burst += min(p.BurstSeconds, v.Seconds) * p.Run // until the end
 				s.Run += p.Run
@@ -58,6 +67,9 @@ func Samples(intervals []usage.Interval) map[string]*Sample {
 	for _, s := range samples {
 		s.CPULoading /= s.Seconds
 		s.Threads /= s.Seconds
+		if s.DiskSeconds > 0 {
+			s.DiskLoading /= s.DiskSeconds
+		}
 		if s.Run > 0 {
 			s.Burst /= s.Run
 		}

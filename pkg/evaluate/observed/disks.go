@@ -98,28 +98,54 @@ func workOf(reads, readBytes, writes, writeBytes int64) station.Work {
 	}
 }
 
-// waits returns at which disks a pod of the interval waited, in parts of the time for which its threads were blocked, in the place of seconds.
-func (all *disks) waits(pod int) (list []wait) {
+// atDisks is what the threads of a pod did at the disks of an interval, in parts of the time for which they were blocked, all together from 0
+// to 1: what is left nothing explains.
+type atDisks struct {
+	// service is for how long operations of the pod were served, and own for how long they waited for others of the same pod.
+	service, own float64
+	// waits are for what else they waited, with these parts in the place of seconds.
+	waits []wait
+	// unlearned reports whether the pod did something of which it is not known how long it takes when the disk is quiet.
+	unlearned bool
+}
+
+// of returns what a pod of the interval did.
+func (all *disks) of(pod int) (at atDisks) {
 	if all == nil {
-		return nil
+		return at
 	}
 	p := &all.interval.Pods[pod]
 	if p.Blocked <= 0 || p.BlockedBy == usage.ByNothing {
-		return nil
+		return at
 	}
 	var stays []station.Stay
 	for i := range p.Disks {
 		d := all.at[p.Disks[i].Name]
-		if d == nil || len(d.Service) == 0 || all.passes(d, p) {
+		if d == nil || all.passes(d, p) {
+			continue
+		}
+		at.unlearned = at.unlearned || !d.learned(&p.Disks[i])
+		if len(d.Service) == 0 {
 			continue
 		}
 		customer, _ := slices.BinarySearch(d.pods, pod)
-		list, stays = append(list, wait{at: d, customer: customer}), append(stays, d.station().Stay(customer))
+		at.waits, stays = append(at.waits, wait{at: d, customer: customer}), append(stays, d.station().Stay(customer))
 	}
-	for i, part := range station.Waited(stays, p.Blocked, p.BlockedBy == usage.ByTasks) {
-		list[i].seconds = part
+	parts := station.Divide(stays, p.Blocked, p.BlockedBy == usage.ByTasks)
+	at.service, at.own = parts.Service, parts.Own
+	for i, part := range parts.Others {
+		at.waits[i].seconds = part
 	}
-	return all.limited(p, list, stays)
+	all.limit(&at, p, stays)
+	return at
+}
+
+// learned reports whether it is known how long the operations of a pod at a disk take when that is quiet.
+func (d *disk) learned(by *usage.PodDisk) bool {
+	knows := func(direction string) bool {
+		return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return s.Direction == direction })
+	}
+	return (by.ReadOperations == 0 || knows(usage.Read)) && (by.WriteOperations == 0 || knows(usage.Write))
 }
 
 // passes reports whether a pod's operations pass through a disk to one beneath it, which has them in its account: they wait there, and are
@@ -141,18 +167,19 @@ func (all *disks) passes(d *disk, p *usage.Pod) bool {
 // atLimit is the part of a limit from which on it is spent: the kernel admits no more than the limit, and little less while something waits.
 const atLimit = 0.95
 
-// limited returns the waits of a pod that a limit of its own holds back, or those that are given. A pod that spends its limit does no more
-// without its neighbours, so that all of its waiting is due to that.
-func (all *disks) limited(p *usage.Pod, waits []wait, stays []station.Stay) []wait {
+// limit has a pod that a limit of its own holds back wait for that: one that spends its limit does no more without its neighbours, so that all
+// of its waiting is due to that.
+func (all *disks) limit(at *atDisks, p *usage.Pod, stays []station.Stay) {
 	i := slices.IndexFunc(p.Disks, func(d usage.PodDisk) bool { return spent(&d, p.Seconds) })
-	if i < 0 || len(waits) == 0 {
-		return waits
+	if i < 0 || len(at.waits) == 0 {
+		return
 	}
 	service := 0.0
 	for _, s := range stays {
 		service += s.Service
 	}
-	return []wait{{at: all.at[p.Disks[i].Name], limit: true, seconds: max(0, 1-service/p.Blocked)}}
+	at.service, at.own = min(1, service/p.Blocked), 0
+	at.waits = []wait{{at: all.at[p.Disks[i].Name], limit: true, seconds: 1 - at.service}}
 }
 
 // spent reports whether a pod did as much at a disk in some seconds as its limit lets it.

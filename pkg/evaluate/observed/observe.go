@@ -70,7 +70,7 @@ func observe(intervals []usage.Interval, above float64, window time.Duration, wi
 			if i == len(intervals)-1 {
 				last[p.UID] = p
 			}
-			dilation := o.add(v, p, inWindow, at.waits(k))
+			dilation := o.add(v, p, inWindow, at.of(k).waits)
 			if dilation < Broken(above) {
 				over[p.UID] = true
 			}

@@ -147,6 +147,19 @@ func observed(mode string, classes ...string) v1alpha1.WorkloadProfile {
 	return p
 }
 
+func TestAStatusHasTheDiskOfAVectorThatFollowsWhatIsObserved(t *testing.T) {
+	t.Parallel()
+	p := observed(v1alpha1.ModeApply, "fast")
+	p.Status.Observations[0].Recommended.DiskLoading = given.Quantity("0.25")
+	got := map[string]string{}
+	for _, r := range profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Resources {
+		got[r.Name] = r.Loading.String()
+	}
+	if diff := cmp.Diff(map[string]string{"cpu": "500m", "disk": "250m"}, got); diff != "" {
+		t.Errorf("unexpected vector (-want +got):\n%s", diff)
+	}
+}
+
 func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 	t.Parallel()
 	front := given.Selector("tier", "front")

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/model/station"
 )
 
@@ -29,12 +32,16 @@ type visit struct {
 type simulated struct {
 	interval station.Interval
 	waited   [][]float64
+	blocked  []float64 // for how long threads of each customer waited or were served, in all
 }
 
 // simulate runs a device that serves one operation after the other in the order of arrival, for some seconds.
 func simulate(clients []client, seconds float64) *simulated {
 	rng := rand.New(rand.NewPCG(1, 2))
-	s := &simulated{interval: station.Interval{Seconds: seconds, Customers: make([]station.Customer, len(clients))}, waited: make([][]float64, len(clients))}
+	s := &simulated{
+		interval: station.Interval{Seconds: seconds, Customers: make([]station.Customer, len(clients))},
+		waited:   make([][]float64, len(clients)), blocked: make([]float64, len(clients)),
+	}
 	type thread struct {
 		of   int
 		next float64 // when it stops thinking
@@ -83,6 +90,9 @@ func (s *simulated) pass(queue []visit, seconds float64) {
 	queue[0].left -= seconds
 	s.interval.Busy += seconds
 	s.interval.InFlight[station.Read] += seconds * float64(len(queue))
+	for _, v := range queue {
+		s.blocked[v.of] += seconds
+	}
 	for _, v := range queue[1:] {
 		s.waited[v.of][queue[0].of] += seconds
 	}
@@ -120,6 +130,7 @@ func TestASimulatedDevice(t *testing.T) {
 			for i := range clients {
 				compare(t, s, truth, i)
 			}
+			compareLoadings(t, s, truth, clients)
 		})
 	}
 }
@@ -152,4 +163,44 @@ func compare(t *testing.T, s *station.Station, truth *simulated, i int) {
 			t.Errorf("of what customer %d waits for others %.2f is for %d, and by the counters %.2f", i, share, k, s.Share(i, k))
 		}
 	}
+}
+
+// compareLoadings compares the loadings that follow from what is divided with those that a client has alone, as probes measure it: a thread thinks,
+// and is then served. What the model of queues predicts by these is what it predicts by those.
+func compareLoadings(t *testing.T, s *station.Station, truth *simulated, clients []client) {
+	t.Helper()
+	const near = 0.005 // means over 200 s of think times: the largest difference seen is 0.002
+	byProbes, byCounters := make([]loading.Vector, len(clients)), make([]loading.Vector, len(clients))
+	for i, c := range clients {
+		alone := service(c.bytes) / (c.think + service(c.bytes))
+		stay, all := s.Stay(i), float64(c.threads)*truth.interval.Seconds
+		// What is in flight of a client is what its threads are blocked for: each waits for one operation.
+		blocked := truth.blocked[i]
+		parts := station.Divide([]station.Stay{stay}, blocked, true)
+		seen := min(1, parts.Service*blocked/(all-blocked*(parts.Own+parts.Others[0])))
+		if math.Abs(seen-alone) > near {
+			t.Errorf("client %d is alone at the device for %.3f of its time, and by the counters for %.3f", i, alone, seen)
+		}
+		byProbes[i], byCounters[i] = vector(alone, c.threads), vector(seen, c.threads)
+	}
+	probed, counted := dilations(t, byProbes), dilations(t, byCounters)
+	for i := range clients {
+		if off := counted[i]/probed[i] - 1; math.Abs(off) > near {
+			t.Errorf("client %d is predicted to take %.2f times as long by probes, and by the counters %.2f", i, probed[i], counted[i])
+		}
+	}
+}
+
+func vector(at float64, threads int) loading.Vector {
+	return loading.Vector{{Loading: at, Pressure: at, Threads: threads}}
+}
+
+// dilations are those of clients at a device that serves one operation after the other.
+func dilations(t *testing.T, clients []loading.Vector) []float64 {
+	t.Helper()
+	p, err := contention.Predict(clients, []int{1}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Dilations
 }

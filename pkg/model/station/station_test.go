@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/station"
@@ -75,7 +77,7 @@ func TestTwoThatTakeTurnsWaitForEachOther(t *testing.T) {
 		within(t, "share of itself", s.Share(i, i), 0)
 		within(t, "share of the rest", s.Share(i, s.Rest()), 0)
 		for _, ofEach := range []bool{false, true} {
-			within(t, "part of the blocked time", station.Waited([]station.Stay{stay}, 10, ofEach)[0], 0.5)
+			within(t, "part of the blocked time", station.Divide([]station.Stay{stay}, 10, ofEach).Others[0], 0.5)
 		}
 	}
 }
@@ -149,25 +151,23 @@ func TestPartsOfTheBlockedTime(t *testing.T) {
 		stays   []station.Stay
 		blocked float64
 		ofEach  bool
-		want    []float64
+		want    station.Parts
 	}{
-		"as long as the stay":                 {[]station.Stay{stay}, 4, true, []float64{0.5}},
-		"longer: the rest is not explained":   {[]station.Stay{stay}, 8, true, []float64{0.25}},
-		"several at once, which count as one": {[]station.Stay{stay}, 1, false, []float64{0.5}},
-		"shorter, and each takes its service": {[]station.Stay{stay}, 1.5, true, []float64{2.0 / 3 / 3}},
-		"as long as the service":              {[]station.Stay{stay}, 1, true, []float64{0}},
-		"at two devices":                      {[]station.Stay{stay, {Service: 2, Others: 2}}, 8, true, []float64{0.25, 0.25}},
-		"never blocked":                       {[]station.Stay{stay}, 0, true, []float64{0}},
-		"no stay":                             {nil, 8, true, nil},
-		"without waiting":                     {[]station.Stay{{Service: 1}}, 8, false, []float64{0}},
+		"as long as the stay":                 {[]station.Stay{stay}, 4, true, station.Parts{Service: 0.25, Own: 0.25, Others: []float64{0.5}}},
+		"longer: the rest is not explained":   {[]station.Stay{stay}, 8, true, station.Parts{Service: 0.125, Own: 0.125, Others: []float64{0.25}}},
+		"several at once, which count as one": {[]station.Stay{stay}, 1, false, station.Parts{Service: 0.25, Own: 0.25, Others: []float64{0.5}}},
+		"shorter, and each takes its service": {[]station.Stay{stay}, 1.5, true, station.Parts{Service: 2.0 / 3, Own: 1.0 / 3 / 3, Others: []float64{2.0 / 3 / 3}}},
+		"as long as the service":              {[]station.Stay{stay}, 1, true, station.Parts{Service: 1, Others: []float64{0}}},
+		"shorter than the service":            {[]station.Stay{stay}, 0.5, true, station.Parts{Service: 1, Others: []float64{0}}},
+		"at two devices":                      {[]station.Stay{stay, {Service: 2, Others: 2}}, 8, true, station.Parts{Service: 0.375, Own: 0.125, Others: []float64{0.25, 0.25}}},
+		"never blocked":                       {[]station.Stay{stay}, 0, true, station.Parts{Others: []float64{0}}},
+		"no stay":                             {nil, 8, true, station.Parts{Others: []float64{}}},
+		"only for its own":                    {[]station.Stay{{Service: 1, Own: 3}}, 8, true, station.Parts{Service: 0.125, Own: 0.375, Others: []float64{0}}},
+		"without waiting":                     {[]station.Stay{{Service: 1}}, 8, false, station.Parts{Service: 0.125, Others: []float64{0}}},
 	} {
-		got := station.Waited(c.stays, c.blocked, c.ofEach)
-		if len(got) != len(c.want) {
-			t.Errorf("%s: got %v, want %v", name, got, c.want)
-			continue
-		}
-		for i := range got {
-			within(t, name, got[i], c.want[i])
+		got := station.Divide(c.stays, c.blocked, c.ofEach)
+		if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(0, rounding)); diff != "" {
+			t.Errorf("%s: unexpected parts (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -221,9 +221,10 @@ func TestPartsAddUp(t *testing.T) {
 				t.Fatalf("customer %d waits for others, of which the shares add up to %v", i, shares)
 			}
 			for _, ofEach := range []bool{false, true} {
-				parts := station.Waited([]station.Stay{stay, stay}, amount.Draw(t, "blocked"), ofEach)
-				if !(parts[0] >= 0 && parts[0]+parts[1] <= 1+rounding) {
-					t.Fatalf("customer %d: %+v makes parts %v", i, stay, parts)
+				parts := station.Divide([]station.Stay{stay, stay}, amount.Draw(t, "blocked"), ofEach)
+				sum := parts.Service + parts.Own + parts.Others[0] + parts.Others[1]
+				if !(parts.Service >= 0 && parts.Own >= 0 && parts.Others[0] >= 0 && sum <= 1+rounding) {
+					t.Fatalf("customer %d: %+v makes parts %+v", i, stay, parts)
 				}
 			}
 		}

@@ -22,28 +22,47 @@ func (s *Station) Stay(i int) Stay {
 	return stay
 }
 
-// Waited returns which part of the time for which threads of a customer were blocked they waited for operations of others, at each of
-// the stations where the customer was: all together from 0 to 1. Blocked is that time in seconds, above 0. It is each thread's own, summed
-// up, or else for how long at least one was blocked.
+// Parts are parts of the time for which threads of a customer were blocked, from 0 to 1 all together. What they leave of 1 nothing explains.
+type Parts struct {
+	// Service is for how long operations of the customer were served, and Own for how long they waited for others of the same customer.
+	Service, Own float64
+	// Others is for how long they waited for operations of other customers, at each of the stations.
+	Others []float64
+}
+
+// Divide divides the time for which threads of a customer were blocked, by its stays at the stations where it was. Blocked is that time in
+// seconds, above 0: each thread's own, summed up, or else for how long at least one was blocked.
 //
 // Operations that no thread waits for, or that several wait for at once, make their stays longer than the blocked time, which then has the same
-// parts. Where the blocked time is longer, what nothing explains is no waiting for others. Of the time of each thread at least what its
-// operations take alone is none either; where several are blocked at once and count as one, that says nothing.
-func Waited(stays []Stay, blocked float64, ofEach bool) (parts []float64) {
+// parts. Where the blocked time is longer, nothing explains the rest. Of the time of each thread at least what its operations take alone is
+// service; where several are blocked at once and count as one, that says nothing.
+func Divide(stays []Stay, blocked float64, ofEach bool) Parts {
 	var all Stay
 	for _, s := range stays {
 		all.Service, all.Own, all.Others = all.Service+s.Service, all.Own+s.Own, all.Others+s.Others
 	}
-	parts = make([]float64, len(stays))
-	if all.Others <= 0 || !(blocked > 0) {
+	parts := Parts{Others: make([]float64, len(stays))}
+	if !(blocked > 0) {
 		return parts
 	}
-	sum := all.Others / max(all.Service+all.Own+all.Others, blocked)
+	waited := all.Own + all.Others
+	whole := max(all.Service+waited, blocked)
+	waiting := waited / whole
+	parts.Service = all.Service / whole
 	if ofEach {
-		sum = min(sum, all.Others/(all.Own+all.Others)*max(0, 1-all.Service/blocked))
+		parts.Service = min(1, all.Service/blocked)
+		waiting = min(waiting, 1-parts.Service)
 	}
+	if waited <= 0 {
+		return parts
+	}
+	parts.Own = waiting * (all.Own / waited)
+	if all.Others <= 0 {
+		return parts
+	}
+	others := waiting * (all.Others / waited)
 	for i, s := range stays {
-		parts[i] = sum * (s.Others / all.Others)
+		parts.Others[i] = others * (s.Others / all.Others)
 	}
 	return parts
 }
