@@ -55,11 +55,14 @@ func reportsDisks(v *usage.Interval) bool {
 }
 
 // explains reports whether what a pod did at disks says for how much of its time it was served there, given the part of its time for which it was
-// blocked. Where it did nothing that is learned, or not only, what is not explained may be service.
+// blocked. Where it did nothing that is learned, or not only, what is not explained may be service, and where the service has only a bound, all may be.
 func (at *atDisks) explains(p *usage.Pod, blocked float64) bool {
 	if p.BlockedBy == usage.ByNothing || p.MemoryPressureSeconds != nil && *p.MemoryPressureSeconds > MaxMemory*p.Seconds {
 		return false
 	}
-	unclear := blocked * (1 - at.service - at.own - partOf(at.waits))
-	return unclear < WorthAtLeast || len(at.waits) > 0 && !at.unlearned
+	unclear := blocked
+	if !at.bounded {
+		unclear *= 1 - at.service - at.own - partOf(at.waits)
+	}
+	return unclear < WorthAtLeast || len(at.waits) > 0 && !at.unlearned && !at.bounded
 }

@@ -3,6 +3,7 @@ package observed
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,6 +77,15 @@ func TestAPodIsAtADiskWhileThatServesIt(t *testing.T) {
 			[]usage.Disk{device("vda", 5000, 1e-3)},
 			[]usage.Pod{user("cart", 0.5, reads("vda", 5000))},
 			func(v *usage.Interval) { v.Disks[0].Service = nil },
+			Alone{0.01, 0, false},
+		},
+		"a disk that was only seen busy": {
+			[]usage.Disk{device("vda", 5000, 1e-3)},
+			[]usage.Pod{user("cart", 0.5, reads("vda", 5000))},
+			func(v *usage.Interval) {
+				v.Disks[0].Service = slices.Clone(v.Disks[0].Service)
+				v.Disks[0].Service[0].InFlight = 1.5
+			},
 			Alone{0.01, 0, false},
 		},
 		"one of two that was not": {

@@ -105,8 +105,9 @@ type atDisks struct {
 	service, own float64
 	// waits are for what else they waited, with these parts in the place of seconds.
 	waits []wait
-	// unlearned reports whether the pod did something of which it is not known how long it takes when the disk is quiet.
-	unlearned bool
+	// unlearned reports whether the pod did something of which it is not known how long it takes when the disk is quiet, and bounded whether only
+	// an upper bound of that is known at one of its disks, so that it waited for longer, and was served less.
+	unlearned, bounded bool
 }
 
 // of returns what a pod of the interval did.
@@ -125,6 +126,7 @@ func (all *disks) of(pod int) (at atDisks) {
 			continue
 		}
 		at.unlearned = at.unlearned || !d.learned(&p.Disks[i])
+		at.bounded = at.bounded || bounded(d.Disk)
 		if len(d.Service) == 0 {
 			continue
 		}
@@ -287,10 +289,11 @@ func (n *Node) UnlearnedDisks() []string {
 }
 
 // BusyDisks returns the names of those of which only an upper bound of that is known, so that pods waited there for longer than is said.
-func (n *Node) BusyDisks() []string {
-	return n.disksInUse(func(d *usage.Disk) bool {
-		return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return s.InFlight > 0 })
-	})
+func (n *Node) BusyDisks() []string { return n.disksInUse(bounded) }
+
+// bounded reports whether of some operations at a disk only an upper bound is known of what they take when it is quiet.
+func bounded(d *usage.Disk) bool {
+	return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return s.InFlight > 0 })
 }
 
 // disksInUse returns the names of some disks at which a pod did something in the last interval, and was blocked for a part of it that is worth a word.
