@@ -43,9 +43,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
-	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/collected"
-	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 var version = "unknown" // set by the linker
@@ -66,6 +64,8 @@ type options struct {
 	gaugeNamespace          string
 	gaugeTokenFile          string
 	observedProfiles        string
+	workCounters            bool
+	workPrometheus          string
 	remediation             bool
 	schedulerNames          []string
 	usageAddress            string
@@ -150,11 +150,7 @@ RemediationPolicies let it propose, carries out those that it may, and keeps the
 	flags.DurationVar(&o.probes.MaxTime, "max-measurement-time", o.probes.MaxTime, "How long the measurement of a class of nodes may take, whatever the budgetSeconds of its WorkloadProfile; 0 for no limit. A step that has begun may take an hour longer.")
 	flags.StringVar(&o.probes.Namespace, "probe-namespace", o.probes.Namespace, "Namespace of the probes that calibrate nodes. Those that measure a workload run in its own. Defaults to the namespace that the manager runs in.")
 	flags.IntVar(&o.concurrentWrites, "concurrent-status-writes", defaultStatusWrites, "How many statuses of WorkloadProfiles and NodeProfiles to write at once, from 1 to 200. Raise it where thousands of profiles change together and the API server has room.")
-	flags.BoolVar(&o.gauges, "gauges", exists(observation.TokenFile), "Ask the gauges of the nodes what they observe, and compare profiles with it. Defaults to true where the pod has a token for gauges, in the file of --gauge-token-file as it is by default.")
-	flags.StringVar(&o.gaugeNamespace, "gauge-namespace", installation.GaugeNamespace, "Namespace that the gauges run in. Only operators should have rights there: the token is shown to what runs there as a gauge.")
-	flags.StringVar(&o.gaugeTokenFile, "gauge-token-file", observation.TokenFile, "File with the token to show to gauges, for the audience "+usage.Audience+".")
-	flags.StringVar(&o.usageAddress, "usage-bind-address", ":"+usage.Port, "Address to serve what was collected from gauges on, to those who may read gauges, or 0 for none. Without --gauges it is not served.")
-	flags.StringVar(&o.observedProfiles, "observed-profiles", v1alpha1.ModeOff, "Whether workloads without a WorkloadProfile are given one that follows what gauges observe, in namespaces without the label "+v1alpha1.ObservedProfilesLabel+": off, advise (the profile shows a vector that the scheduler does not use) or apply (the scheduler uses it).")
+	o.addGaugeFlags(flags)
 	o.addRemediationFlags(flags)
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
@@ -182,6 +178,9 @@ func (o *options) validate() error {
 		return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
 	}
 	if err := checkSchedulerNames(o.schedulerNames); err != nil {
+		return err
+	}
+	if err := o.validateWork(); err != nil {
 		return err
 	}
 	if !observation.IsMode(o.observedProfiles) {

@@ -193,6 +193,13 @@ func TestAnImageIsThatOfTheFlagThenOfTheEnvironment(t *testing.T) {
 	}
 }
 
+func TestAPrometheusThatHasNoURLIsRefused(t *testing.T) {
+	const want = `--work-prometheus: "prometheus:9090" is not a URL such as http://prometheus.monitoring:9090`
+	if _, err := run(newCommand(), "--work-prometheus", "prometheus:9090"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestAModeOfObservedProfilesThatIsNoneIsRefused(t *testing.T) {
 	const want = `--observed-profiles: "on" is not one of off, advise and apply`
 	if _, err := run(newCommand(), "--observed-profiles", "on"); err == nil || err.Error() != want {

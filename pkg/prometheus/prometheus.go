@@ -1,6 +1,8 @@
 // Package prometheus asks a Prometheus, or anything with its HTTP API, for single
-// numbers: [Query] takes PromQL and gives the number that it has now. It keeps
-// nothing and never retries; what to do without an answer is the caller's choice.
+// numbers: [Query] takes PromQL and gives the number that it has now, [CountersByPod]
+// gives the sum of a counter for each pod. [ReadCounter] reads a counter from the
+// metrics that a pod serves itself. The package keeps nothing and never retries; what
+// to do without an answer is the caller's choice.
 package prometheus
 
 import (
@@ -35,26 +37,35 @@ type Sample struct {
 // given URL. A query that has several is an error, one that has none wraps
 // [ErrNoData].
 func Query(ctx context.Context, c *http.Client, address, query string) (Sample, error) {
+	content, someone, err := ask(ctx, c, address, query)
+	if err != nil {
+		return Sample{}, err
+	}
+	return decode(content, someone)
+}
+
+// ask returns what a Prometheus answers, and words for who does.
+func ask(ctx context.Context, c *http.Client, address, query string) (content []byte, someone string, err error) {
 	target := strings.TrimSuffix(address, "/") + "/api/v1/query"
 	form := strings.NewReader(url.Values{"query": {query}}.Encode())
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, form)
 	if err != nil {
-		return Sample{}, err
+		return nil, "", err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	response, err := c.Do(request)
 	if err != nil {
-		return Sample{}, err
+		return nil, "", err
 	}
 	defer response.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	content, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
-		return Sample{}, fmt.Errorf("reading the answer of %s: %w", target, err)
+		return nil, "", fmt.Errorf("reading the answer of %s: %w", target, err)
 	}
 	if len(content) > maxAnswer {
-		return Sample{}, fmt.Errorf("%s answers with more than %d bytes; the query should have one number", target, maxAnswer)
+		return nil, "", fmt.Errorf("%s answers with more than %d bytes; the query should have one number", target, maxAnswer)
 	}
-	return decode(content, target+" ("+response.Status+")")
+	return content, target + " (" + response.Status + ")", nil
 }
 
 // answer is what the HTTP API of Prometheus says.
@@ -67,14 +78,23 @@ type answer struct {
 	} `json:"data"`
 }
 
-// decode reads the answer of someone.
-func decode(content []byte, someone string) (Sample, error) {
+// read reads the answer of someone.
+func read(content []byte, someone string) (*answer, error) {
 	var a answer
 	if err := json.Unmarshal(content, &a); err != nil || a.Status == "" {
-		return Sample{}, fmt.Errorf("%s does not answer as Prometheus does: %.100q", someone, content)
+		return nil, fmt.Errorf("%s does not answer as Prometheus does: %.100q", someone, content)
 	}
 	if a.Status != "success" {
-		return Sample{}, fmt.Errorf("prometheus refuses the query: %s", a.Error)
+		return nil, fmt.Errorf("prometheus refuses the query: %s", a.Error)
+	}
+	return &a, nil
+}
+
+// decode reads the one number in the answer of someone.
+func decode(content []byte, someone string) (Sample, error) {
+	a, err := read(content, someone)
+	if err != nil {
+		return Sample{}, err
 	}
 	switch a.Data.ResultType {
 	case model.ValScalar:

@@ -19,7 +19,8 @@ import (
 // FindingsTable shows the pods that are slowed down, the causes and the remedies, the worst first. A wide table has more
 // columns.
 func FindingsTable(a *findings.Answer, wide bool) *text.Table {
-	columns := findingsColumns()
+	perUnit := servesUnits(a)
+	columns := findingsColumns(perUnit)
 	if wide {
 		columns = append(columns,
 			text.Left("NODE"), text.Left("WORKLOAD"), text.Right("PREDICTED"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Left("VECTOR"))
@@ -27,12 +28,12 @@ func FindingsTable(a *findings.Answer, wide bool) *text.Table {
 	t := text.NewTable(columns...)
 	for i := range a.Findings {
 		f := &a.Findings[i]
-		row := findingRow(f, wide)
+		row := findingRow(f, wide, perUnit)
 		if wide {
 			row = append(row, f.Node, f.Workload, predicted(f.Predicted), text.Value(f.CPUs), text.Value(f.Waiting), text.Value(f.Throttled), vector(&f.Pod))
 		}
 		t.Add(row...)
-		t.Rate(0, severity(f.Dilation, a.Above))
+		t.Rate(0, severity(f.Felt(), a.Above))
 	}
 	return t
 }
@@ -55,45 +56,53 @@ const shownOfNode = 10
 
 // WorstTable shows the findings like [FindingsTable], of each node the worst ten, and the others together in a row.
 func WorstTable(a *findings.Answer) *text.Table {
-	t := text.NewTable(findingsColumns()...)
+	perUnit := servesUnits(a)
+	t := text.NewTable(findingsColumns(perUnit)...)
 	add := func(row []string, dilation float64) {
 		t.Add(row...)
 		t.Rate(0, severity(dilation, a.Above))
 	}
 	worst, others := a.Worst(shownOfNode)
 	for i := range worst {
-		for len(others) > 0 && others[0].Worst > worst[i].Dilation {
-			add(othersRow(&others[0]), others[0].Dilation)
+		for len(others) > 0 && others[0].Worst > worst[i].Felt() {
+			add(othersRow(&others[0], perUnit), others[0].Dilation)
 			others = others[1:]
 		}
-		add(findingRow(&worst[i], false), worst[i].Dilation)
+		add(findingRow(&worst[i], false, perUnit), worst[i].Felt())
 	}
 	for i := range others {
-		add(othersRow(&others[i]), others[i].Dilation)
+		add(othersRow(&others[i], perUnit), others[i].Dilation)
 	}
 	return t
 }
 
-func findingsColumns() []text.Column {
-	return []text.Column{
-		text.Right("DILATION"), text.Left("VICTIM"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("THEN"),
+// findingsColumns returns the columns of findings, with one for units of work where some pod has a work counter.
+func findingsColumns(perUnit bool) []text.Column {
+	columns := []text.Column{text.Right("DILATION"), text.Left("VICTIM")}
+	if perUnit {
+		columns = append(columns, text.Left("PER UNIT"))
 	}
+	return append(columns, text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("THEN"))
 }
 
-func findingRow(f *findings.Finding, wide bool) []string {
-	return []string{
-		text.TimesWithin(f.Dilation, &f.DilationError), f.Pod.Pod, since(f.SinceSeconds, f.AtLeast), because(f.Causes, shownCauses(wide)),
-		f.Resource, remedy(&f.Remedy, &f.Pod), then(&f.Remedy),
+func findingRow(f *findings.Finding, wide, perUnit bool) []string {
+	row := []string{text.TimesWithin(f.Dilation, &f.DilationError), f.Pod.Pod}
+	if perUnit {
+		row = append(row, unitTimes(f.PerUnit))
 	}
+	return append(row, since(f.SinceSeconds, f.AtLeast), because(f.Causes, shownCauses(wide)), f.Resource, remedy(&f.Remedy, &f.Pod), then(&f.Remedy))
 }
 
 // othersRow is the row of the pods of a node that are slowed down less than those with rows of their own.
-func othersRow(g *findings.Group) []string {
-	return []string{
+func othersRow(g *findings.Group, perUnit bool) []string {
+	row := []string{
 		text.Times(g.Dilation) + " each",
 		fmt.Sprintf("%s of %s (%s together)", text.Counted(g.Slowed, "more pod"), g.Node, text.Added(float64(g.Slowed)*(g.Dilation-1))),
-		since(g.SinceSeconds, g.AtLeast), because(g.Causes, fewCauses), g.Resource, groupRemedy(g), then(&g.Remedy),
 	}
+	if perUnit {
+		row = append(row, text.Absent)
+	}
+	return append(row, since(g.SinceSeconds, g.AtLeast), because(g.Causes, fewCauses), g.Resource, groupRemedy(g), then(&g.Remedy))
 }
 
 // GroupsTable shows findings by workload, given from which dilation on there are some.

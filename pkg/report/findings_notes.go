@@ -11,7 +11,7 @@ import (
 
 // FindingsNotes says in lines of how many pods and nodes that is, which nodes are not known, and how remedies meet.
 func FindingsNotes(a *findings.Answer) []string {
-	lines := observedNotes(a)
+	lines := append(observedNotes(a), unitNotes(a)...)
 	if a.Plan != nil && len(a.Plan.Steps) > 0 {
 		lines = append(lines, fmt.Sprintf("The remedies are the steps of one plan: kubectl loadline plan shows it. Together they take the excess above %s from %s to %s.",
 			text.Times(a.Above), amount(a.Plan.Excess), amount(a.Plan.Left)))

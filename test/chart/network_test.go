@@ -197,6 +197,7 @@ func TestWhereToPodsMayConnect(t *testing.T) {
 	const tcp, udp = corev1.ProtocolTCP, corev1.ProtocolUDP
 	open := networkOf(t, render(t, ""))
 	closed := networkOf(t, render(t, "networkPolicy: {apiServer: {cidrs: [192.0.2.1/32], ports: [6443]}, egress: [{ports: [{port: 443, protocol: TCP}], to: [{ipBlock: {cidr: 203.0.113.0/24}}]}]}"))
+	counters := networkOf(t, render(t, "manager: {workCounters: {enabled: true}}"))
 	gauges := open.pods["gauge"]
 	for _, test := range []struct {
 		what                         string
@@ -216,6 +217,8 @@ func TestWhereToPodsMayConnect(t *testing.T) {
 		{"the health of gauges", open, gauges, 8081, tcp, false, false, false},
 		{"Prometheus", open, prometheus, 9090, tcp, true, false, false},
 		{"a stranger", open, stranger, 80, tcp, false, false, false},
+		{"a pod that may have a work counter", counters, stranger, 80, tcp, true, false, false},
+		{"what is no pod, where counters are read", counters, internet, 80, tcp, false, false, false},
 		{"the API server where it is known", closed, apiServer, 6443, tcp, true, true, true},
 		{"another address then", closed, party{address: "192.0.2.2"}, 6443, tcp, false, false, false},
 		{"what is named besides", closed, internet, 443, tcp, true, false, false},

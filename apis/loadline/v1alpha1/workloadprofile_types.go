@@ -137,6 +137,11 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('100')) <= 0",message="an importance is how many times as much a slowdown counts: write a number above 0 and at most 100, such as \"5\""
 	Importance *resource.Quantity `json:"importance,omitempty"`
 
+	// work names the counter of the units of work that the pods do, such as requests.
+	// Gauges and the counter together say how much slower the pods serve.
+	// +optional
+	Work *Work `json:"work,omitempty"`
+
 	// fairShare makes the workload a leaf of a ShareTree, which predicts its
 	// response time.
 	// +optional
@@ -258,8 +263,9 @@ type WorkloadProfileStatus struct {
 	// conditions are Ready (the scheduler uses the profile), Conflicted (an equally
 	// specific profile matches some of the same pods), with a measurement, Measured
 	// (every class of nodes has a result), with a fairShare, SLAAttainable (the
-	// ShareTree lets the mean response time keep within the SLA) and, where there are
-	// gauges, Drifted (the vector in use no longer fits what was observed).
+	// ShareTree lets the mean response time keep within the SLA), with work,
+	// WorkObserved (status.work is of recent readings) and, where there are gauges,
+	// Drifted (the vector in use no longer fits what was observed).
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -302,6 +308,13 @@ type WorkloadProfileStatus struct {
 	// +listMapKey=nodeProfile
 	// +kubebuilder:validation:MaxItems=100
 	Observations []WorkloadObservation `json:"observations,omitempty"`
+
+	// work is how many CPU seconds a unit of work takes, one per class of nodes.
+	// +optional
+	// +listType=map
+	// +listMapKey=nodeProfile
+	// +kubebuilder:validation:MaxItems=20
+	Work []WorkObservation `json:"work,omitempty"`
 
 	// accuracy is how well the dilations of the pods were predicted.
 	// +optional

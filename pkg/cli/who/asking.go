@@ -18,6 +18,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/inflations"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/plan"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -192,6 +193,7 @@ func (a *asking) answer(_ context.Context, seen *seen) (*findings.Answer, error)
 	if err != nil {
 		return nil, err
 	}
+	answer.Serve(seen.in.Pods, inflations.ByPod(seen.workloads, seen.in.Pods))
 	return answer.In(a.namespaces(), a.nodes), nil
 }
 

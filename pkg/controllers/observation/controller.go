@@ -60,6 +60,8 @@ type Controller struct {
 	Recall func(ctx context.Context) (map[string]bool, error)
 	// Collected keeps the observations for others to read, unless it is nil.
 	Collected *collected.History
+	// Work reads the work counters of pods, unless it is nil.
+	Work *WorkReader
 
 	// Sites are set by SetupWithManager unless they are given.
 	Sites *Sites
@@ -79,6 +81,7 @@ type Controller struct {
 	drifted     map[observations.Key][]string
 	recommended map[observations.Key]time.Time
 	updated     time.Time
+	workSeen    map[types.NamespacedName]time.Time // when the work of a profile's pods was known last
 	// refused are the gauges whose last answers were refused, by the last round.
 	refused []usage.Refusal
 
@@ -120,6 +123,7 @@ func (c *Controller) prepare(log logr.Logger) error {
 	c.drifted = map[observations.Key][]string{}
 	c.recommended = map[observations.Key]time.Time{}
 	c.predicted = map[string]time.Time{}
+	c.workSeen = map[types.NamespacedName]time.Time{}
 	c.priors = map[types.NamespacedName]observations.Recommended{}
 	return nil
 }
@@ -138,6 +142,9 @@ func (c *Controller) Start(ctx context.Context) error {
 		if !toolscache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
 			return nil // the context is done
 		}
+	}
+	if c.Work != nil {
+		go c.Work.start(ctx)
 	}
 	return c.collector().Start(ctx)
 }
@@ -202,6 +209,9 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 	}
 	snapshot := c.index.Snapshot()
 	class := snapshot.NodeClass(node).Class()
+	if c.Work != nil {
+		c.Work.observe(o, class, pods, snapshot)
+	}
 	samples := observations.Samples(o.Intervals)
 	follow := false
 	for i := range pods {

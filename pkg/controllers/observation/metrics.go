@@ -18,12 +18,15 @@ type Metrics struct {
 	requests  *prometheus.CounterVec
 	intervals prometheus.Counter
 	duration  prometheus.Gauge
+
+	workMetrics
 }
 
 // NewMetrics returns metrics that count nothing yet, registered with a registry that has none of their names.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	register := promauto.With(registry)
 	m := &Metrics{
+		workMetrics: newWorkMetrics(register),
 		errors: register.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "loadline_prediction_relative_error",
 			Help:    "By which part the predicted dilation of a pod that follows a WorkloadProfile is off what gauges observed, |predicted/observed − 1|, by direction: high if it was predicted to take longer than it did, else low.",

@@ -62,6 +62,12 @@ func (c *Controller) update(ctx context.Context) error {
 		seen[key.Profile] = append(seen[key.Profile], class{key.Class, s})
 	}
 	accuracies := c.history.Accuracies(now)
+	var works map[types.NamespacedName][]analysis
+	if c.Work != nil {
+		c.Work.choose(profiles.Items)
+		works = c.Work.analyze(now)
+	}
+	c.forgetWork(profiles.Items)
 	snapshot := c.index.Snapshot()
 	resources, atDisks := snapshot.Resources(), snapshot.KnownDisks()
 	var changes []statuses.Change
@@ -88,7 +94,8 @@ func (c *Controller) update(ctx context.Context) error {
 		if predicted {
 			after.Status.Accuracy = accuracyOf(&accuracy)
 		}
-		if differs(&p.Status, &after.Status) {
+		worked := c.showWork(p, &after.Status, works[name], now)
+		if differs(&p.Status, &after.Status) || worked {
 			changes = append(changes, statuses.Change{Before: p, After: &after})
 		}
 	}

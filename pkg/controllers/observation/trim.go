@@ -19,19 +19,19 @@ type trimmer struct {
 // maxShared is how many values are remembered for sharing. Then all are forgotten: pods keep theirs.
 const maxShared = 20_000
 
-// trim keeps the fields of a pod that identify its profile and its workload and determine its share of a processor, and those
-// of a node that give its class and its size.
+// trim keeps the fields of a pod that identify its profile and its workload, determine its share of a processor and say where its work
+// counter is, and those of a node that give its class and its size.
 func (t *trimmer) trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		return &corev1.Pod{
 			ObjectMeta: t.meta(&o.ObjectMeta),
 			Spec: corev1.PodSpec{
-				NodeName: o.Spec.NodeName, Overhead: share(t, o.Spec.Overhead), Resources: share(t, o.Spec.Resources),
+				NodeName: o.Spec.NodeName, HostNetwork: o.Spec.HostNetwork, Overhead: share(t, o.Spec.Overhead), Resources: share(t, o.Spec.Resources),
 				Containers: share(t, containers(o.Spec.Containers)), InitContainers: share(t, containers(o.Spec.InitContainers)),
 			},
 			Status: corev1.PodStatus{
-				Phase: o.Status.Phase, QOSClass: o.Status.QOSClass, Resources: share(t, o.Status.Resources),
+				Phase: o.Status.Phase, PodIP: o.Status.PodIP, QOSClass: o.Status.QOSClass, Resources: share(t, o.Status.Resources),
 				ContainerStatuses:     share(t, containerStatuses(o.Status.ContainerStatuses)),
 				InitContainerStatuses: share(t, containerStatuses(o.Status.InitContainerStatuses)),
 			},

@@ -100,6 +100,8 @@ type Pod struct {
 	Pressure *float64 `json:"pressure,omitempty"`
 	// Causes are why it is dilated, those that make most of it first, from a dilation of 1.05 on. They add up to Dilation − 1.
 	Causes []observed.Cause `json:"causes,omitempty"`
+	// PerUnit is how much longer a unit of its work takes, absent where no work counter says.
+	PerUnit *PerUnit `json:"perUnit,omitempty"`
 	// Short means that it was observed too shortly to be judged.
 	Short bool `json:"short,omitempty"`
 }

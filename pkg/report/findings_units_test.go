@@ -1,0 +1,39 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/report"
+)
+
+func TestUnitsOfWorkHaveAColumnWhereSomePodHasACounter(t *testing.T) {
+	t.Parallel()
+	u := &findings.PerUnit{Unit: "request", Dilation: 1.378, Waiting: 1.12, Inflation: 1.23, Beside: []string{"Deployment batch/thrash"}}
+	const want = "requests take 1.38 times as long: 1.12 of it waiting, 1.23 slower service beside Deployment batch/thrash"
+	if got := report.UnitWords(u); got != want {
+		t.Errorf("got %s", got)
+	}
+	for unit, plural := range map[string]string{"query": "queries", "batch": "batches", "row": "rows", "key": "keys"} {
+		if got := report.UnitWords(&findings.PerUnit{Unit: unit}); !strings.HasPrefix(got, plural+" take ") {
+			t.Errorf("got %s", got)
+		}
+	}
+	a := &findings.Answer{Above: 1.2, Findings: []findings.Finding{{Pod: findings.Pod{Pod: "shop/cart", Dilation: 1.3, PerUnit: u}}}}
+	if notes := strings.Join(report.FindingsNotes(a), "\n"); !strings.Contains(notes, "shop/cart: "+want+".") {
+		t.Errorf("the notes are %s", notes)
+	}
+	for name, headers := range map[string]string{"with": "PER UNIT", "without": ""} {
+		if name == "without" {
+			a.Findings[0].PerUnit = nil
+		}
+		var out strings.Builder
+		if err := report.WorstTable(a).Write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(out.String(), "PER UNIT"); has != (headers != "") {
+			t.Errorf("%s a counter:\n%s", name, out.String())
+		}
+	}
+}
