@@ -133,6 +133,11 @@ func matches(m *dto.Metric, labels []Label) bool {
 // CountersByPod returns the sums of the series of a counter with some labels for pods of a namespace, by the names of the pods, as a Prometheus
 // has them now. Pods without such a series are left out.
 func CountersByPod(ctx context.Context, c *http.Client, address, name string, labels []Label, namespace string, pods []string) (map[string]Sample, error) {
+	for _, l := range labels {
+		if !model.LegacyValidation.IsValidLabelName(l.Name) {
+			return nil, fmt.Errorf("label %.128q: its name does not consist of letters, digits and '_', or starts with a digit", l.Name)
+		}
+	}
 	content, someone, err := ask(ctx, c, address, byPod(name, labels, namespace, pods))
 	if err != nil {
 		return nil, err

@@ -121,6 +121,15 @@ func TestCountersAreAskedForOfTheNamespaceOnly(t *testing.T) {
 	}
 }
 
+func TestALabelThatIsNoNameIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	_, address := serving(t, func(http.ResponseWriter, *http.Request) { t.Error("it is asked for") })
+	_, err := prometheus.CountersByPod(t.Context(), http.DefaultClient, address, "rows_total", []prometheus.Label{{Name: `q="a"} or {x`, Value: "y"}}, "shop", []string{"a-1"})
+	if err == nil || !strings.Contains(err.Error(), "label ") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // FuzzReadCounter holds that whatever a page is, it is an error or a number that a counter has.
 func FuzzReadCounter(f *testing.F) {
 	f.Add(page, "http_requests_total")

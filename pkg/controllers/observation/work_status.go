@@ -18,6 +18,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/evaluate/inflations"
 	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/text"
 )
 
 const (
@@ -128,7 +129,7 @@ func (c *Controller) showWorkCondition(p *v1alpha1.WorkloadProfile, status *v1al
 	case failed == errNoPrometheus.Error():
 		next.Reason, next.Message = v1alpha1.ReasonWorkNoPrometheus, failed
 	case failed != "":
-		next.Reason, next.Message = v1alpha1.ReasonWorkUnreadable, failed[:min(len(failed), 500)]
+		next.Reason, next.Message = v1alpha1.ReasonWorkUnreadable, text.Abridge(text.Printable(failed), 500)
 	case unrelated:
 		next.Reason, next.Message = v1alpha1.ReasonWorkUnrelated, "the CPU time of the pods does not rise with what is counted: name a counter of their work"
 	default:
