@@ -14,18 +14,18 @@ func servesUnits(a *findings.Answer) bool {
 	return slices.ContainsFunc(a.Findings, func(f findings.Finding) bool { return f.PerUnit != nil })
 }
 
-// unitTimes writes how much longer a unit of work takes, such as "1.38× a request".
+// unitTimes writes how much longer a unit of work takes, such as "1.38× per request".
 func unitTimes(u *findings.PerUnit) string {
 	if u == nil {
 		return text.Absent
 	}
-	return text.Times(u.Dilation) + " a " + u.Unit
+	return text.Times(u.Dilation) + " per " + u.Unit
 }
 
-// UnitWords says how much longer units of a pod's work take, such as "requests take 1.38 times as long: 1.12 of it waiting, 1.23 slower service
-// beside Deployment batch/thrash".
+// UnitWords says how much longer units of a pod's work take, such as "requests take 1.38 times as long: 1.12 times by waiting, 1.23 times by slower
+// service beside Deployment batch/thrash".
 func UnitWords(u *findings.PerUnit) string {
-	words := fmt.Sprintf("%s take %.2f times as long: %.2f of it waiting, %.2f slower service", plural(u.Unit), u.Dilation, u.Waiting, u.Inflation)
+	words := fmt.Sprintf("%s take %.2f times as long: %.2f times by waiting, %.2f times by slower service", plural(u.Unit), u.Dilation, u.Waiting, u.Inflation)
 	if len(u.Beside) > 0 {
 		words += " beside " + strings.Join(u.Beside, " or ")
 	}

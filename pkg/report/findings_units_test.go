@@ -11,7 +11,7 @@ import (
 func TestUnitsOfWorkHaveAColumnWhereSomePodHasACounter(t *testing.T) {
 	t.Parallel()
 	u := &findings.PerUnit{Unit: "request", Dilation: 1.378, Waiting: 1.12, Inflation: 1.23, Beside: []string{"Deployment batch/thrash"}}
-	const want = "requests take 1.38 times as long: 1.12 of it waiting, 1.23 slower service beside Deployment batch/thrash"
+	const want = "requests take 1.38 times as long: 1.12 times by waiting, 1.23 times by slower service beside Deployment batch/thrash"
 	if got := report.UnitWords(u); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -13,7 +13,7 @@ func TestWhoSaysHowMuchLongerAUnitOfWorkTakes(t *testing.T) {
 	const folder = "../../../docs/examples/who/"
 	args := []string{"who", "-n", "web", "-f", folder + "cluster.yaml", "-f", folder + "work.yaml", "--usage", folder + "usage.json"}
 	for output, wants := range map[string][]string{
-		"table": {"PER UNIT", "2.61× a request", "web/api-5d8b6-q7w2z: requests take 2.61 times as long: 2.12 of it waiting, 1.23 slower service beside StatefulSet ml/train."},
+		"table": {"PER UNIT", "2.61× per request", "web/api-5d8b6-q7w2z: requests take 2.61 times as long: 2.12 times by waiting, 1.23 times by slower service beside StatefulSet ml/train."},
 		"json":  {`"perUnit": {`, `"unit": "request"`, `"inflation": 1.23`, `"StatefulSet ml/train"`},
 	} {
 		code, stdout, stderr := clitest.Run(t, "", append(args, "-o", output)...)
