@@ -133,7 +133,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(report)
 }
 
-// atDisk has each pod of an interval of ten seconds be served at a disk for so many thousandths of its time, by reads of a millisecond.
+// atDisk gives each pod of an interval of ten seconds reads of a millisecond at a disk, which take the given thousandths of its time.
 func atDisk(v *usage.Interval, thousandths int64) {
 	operations, part := 10*thousandths, float64(thousandths)/1000
 	reads := usage.Transfers{}

@@ -23,7 +23,7 @@ const (
 
 // levels are mean numbers of operations in flight, while a device was busy. Up to the first one it was quiet: an operation that met another one
 // waits at most for that, and of operations that arrive at random, few of which meet, at most about a tenth of the time is then waiting. Up to
-// another one the time of an operation is an upper bound of what it takes on the quiet device, and at most so many times too long.
+// another one the time of an operation is an upper bound of what it takes on the quiet device: too long by no more than the factor of the level.
 var levels = [...]float64{1.1, 1.25, 1.5, 2, 3}
 
 // services learns what operations take on quiet devices, by their names: the median of the mean time of an operation over the

@@ -54,7 +54,7 @@ type DiskService struct {
 	Spread    float64 `json:"spread,omitempty"`
 	Intervals int     `json:"intervals"`
 	// InFlight is up to how many operations were in flight in these intervals, on average while the device was busy, above 1: Seconds has waiting in
-	// it then, and is at most so many times too long. 0 is that they were quiet.
+	// it then, and is too long by this factor at most. 0 is that they were quiet.
 	InFlight float64 `json:"inFlight,omitempty"`
 }
 
