@@ -165,7 +165,7 @@ func distinct(value any, s *apiextensionsv1.JSONSchemaProps, i int) any {
 		return strings.Trim(string(s.Enum[i].Raw), `"`)
 	}
 	text, _ := value.(string)
-	suffix := fmt.Sprintf("-%d", i)
+	suffix := fmt.Sprintf("x%d", i) // letters and digits are admitted in names of every kind
 	if s.MaxLength != nil {
 		text = text[:min(len(text), int(*s.MaxLength)-len(suffix))]
 	}

@@ -48,7 +48,7 @@ func TestNumbersAndListsOfEveryKindReachTheirExtremes(t *testing.T) {
 		"Remediation":       {among: []string{"spec.prediction.pods = 16 items", "spec.change.limit.to = 4096"}},
 		"ShareTree":         {among: []string{"spec.processors = 4096", "spec.workloads = 512 items", "spec.workloads[].utilization = 4096", "spec.groups[0].share = 1000000000"}},
 		"TraceReplay":       {among: []string{"spec.arrivals.jobs = 10000000", "spec.nodes[].count = 100000"}, unreached: []string{"spec.policies", "spec.policies[].target"}},
-		"WorkloadProfile":   {among: []string{"spec.resources[].threads = 1024", "spec.selector.matchExpressions = 8 items"}, unreached: []string{"spec.measurement.nodes.matchExpressions[].values", "spec.resources", "spec.resources[].demandMillis", "spec.selector.matchExpressions[].values"}},
+		"WorkloadProfile":   {among: []string{"spec.resources[].threads = 1024", "spec.selector.matchExpressions = 8 items", "spec.work.metrics.matchLabels = 8 items"}, unreached: []string{"spec.measurement.nodes.matchExpressions[].values", "spec.resources", "spec.resources[].demandMillis", "spec.selector.matchExpressions[].values"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
