@@ -17,7 +17,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/evaluate/inflations"
-	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/model/inflation"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -83,7 +83,7 @@ func (c *Controller) showWork(p *v1alpha1.WorkloadProfile, status *v1alpha1.Work
 	differs, unrelated := false, false
 	for i := range analyses {
 		a := &analyses[i]
-		unrelated = unrelated || errors.Is(a.err, work.ErrUnrelated)
+		unrelated = unrelated || errors.Is(a.err, inflation.ErrUnrelated)
 		if a.err != nil {
 			continue
 		}

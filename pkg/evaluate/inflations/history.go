@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/model/inflation"
 )
 
 const (
@@ -315,7 +315,7 @@ func (h *History) Keys(now time.Time) []Key {
 
 // Estimate is what is known of a key.
 type Estimate struct {
-	*work.Estimate
+	*inflation.Estimate
 
 	// Pods are the names of the pods, by the numbers of the estimate.
 	Pods []string
@@ -328,18 +328,18 @@ type Estimate struct {
 // Named is a neighbour with its name.
 type Named struct{ Workload, PodUID string }
 
-// Estimate analyzes the intervals of a key. The error is that of [work.Analyze].
+// Estimate analyzes the intervals of a key. The error is that of [inflation.Analyze].
 func (h *History) Estimate(key Key) (*Estimate, error) {
 	series, e := h.series(key)
 	var err error
-	if e.Estimate, err = work.Analyze(series); err != nil {
+	if e.Estimate, err = inflation.Analyze(series); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
 // series returns the intervals of the latest version of the pods of a key.
-func (h *History) series(key Key) ([]work.Interval, *Estimate) {
+func (h *History) series(key Key) ([]inflation.Interval, *Estimate) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	e := &Estimate{}
@@ -354,13 +354,13 @@ func (h *History) series(key Key) ([]work.Interval, *Estimate) {
 	e.Ended = time.Unix(0, (last+1)*int64(slot)).UTC()
 	revision := -1
 	for i := range k.intervals {
-		if v := &k.intervals[i]; v.slot > last-work.Recent {
+		if v := &k.intervals[i]; v.slot > last-inflation.Recent {
 			revision = max(revision, slices.Index(k.revisions, v.pod.Revision))
 		}
 	}
 	chosen := k.chosen(e)
 	numbers := map[string]int{}
-	var series []work.Interval
+	var series []inflation.Interval
 	for i := range k.intervals {
 		v := &k.intervals[i]
 		if v.pod.Revision != k.revisions[revision] {
@@ -368,13 +368,13 @@ func (h *History) series(key Key) ([]work.Interval, *Estimate) {
 		}
 		number, is := numbers[v.pod.UID]
 		if !is {
-			if number = len(numbers); number >= work.MaxPods {
+			if number = len(numbers); number >= inflation.MaxPods {
 				continue
 			}
 			numbers[v.pod.UID] = number
 			e.Pods = append(e.Pods, v.pod.Name)
 		}
-		next := work.Interval{Slot: v.slot, Pod: number, Seconds: v.seconds, CPU: v.cpu, Units: v.units, Neighbours: make([]float64, len(e.Neighbours))}
+		next := inflation.Interval{Slot: v.slot, Pod: number, Seconds: v.seconds, CPU: v.cpu, Units: v.units, Neighbours: make([]float64, len(e.Neighbours))}
 		for _, b := range v.beside {
 			if at, is := chosen[b.workload]; is {
 				next.Neighbours[at] = b.cpu / v.seconds

@@ -14,7 +14,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/inflations"
-	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/model/inflation"
 )
 
 var (
@@ -39,15 +39,23 @@ func (s *service) run(from, to int) {
 	const half = 30 * time.Second
 	for i := from; i < to; i++ {
 		start := begin.Add(time.Duration(i) * half)
-		inflation, beside := 1+0.01*math.Sin(float64(i*i)), map[string]inflations.Neighbour{"DaemonSet logs/agent": {CPU: 3, PodUID: "agent"}}
+		slower, beside := 1+0.01*math.Sin(float64(i*i)), map[string]inflations.Neighbour{"DaemonSet logs/agent": {CPU: 3, PodUID: "agent"}}
 		if i/30%2 == 1 {
-			inflation *= 1.3
+			slower *= 1.3
 			beside[s.thrasher] = inflations.Neighbour{CPU: 30, PodUID: "thrash"}
 		}
 		rate := 100 + 20*math.Sin(float64(i)/20)
-		s.history.Observe(key, s.pod, inflations.Span{Start: start, End: start.Add(half), CPU: 30 * rate * 0.004 * inflation, Beside: beside})
+		s.history.Observe(key, s.pod, inflations.Span{Start: start, End: start.Add(half), CPU: 30 * rate * 0.004 * slower, Beside: beside})
 		s.history.Read(s.pod.UID, start.Add(5*time.Second), s.count)
 		s.count += 30 * rate
+	}
+}
+
+// wantTooFew wants the intervals to be too few for an estimate.
+func (s *service) wantTooFew(t *testing.T) {
+	t.Helper()
+	if _, err := s.history.Estimate(key); !errors.Is(err, inflation.ErrTooFew) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -91,9 +99,7 @@ func TestAResetAndAGapOfTheCounterMakeNoWork(t *testing.T) {
 	gap := newService()
 	gap.run(0, 2)
 	gap.run(40, 42)
-	if _, err := gap.history.Estimate(key); !errors.Is(err, work.ErrTooFew) {
-		t.Errorf("got %v", err)
-	}
+	gap.wantTooFew(t)
 }
 
 func TestAnotherVersionOfThePodsBeginsAnew(t *testing.T) {
@@ -102,9 +108,7 @@ func TestAnotherVersionOfThePodsBeginsAnew(t *testing.T) {
 	s.run(0, 100)
 	s.pod, s.count = inflations.Pod{UID: "uid-2", Name: "cart-2", Revision: "b"}, 0
 	s.run(100, 110)
-	if _, err := s.history.Estimate(key); !errors.Is(err, work.ErrTooFew) {
-		t.Errorf("got %v", err)
-	}
+	s.wantTooFew(t)
 }
 
 func TestWhatIsKeptIsBounded(t *testing.T) {
@@ -125,9 +129,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	if keys := s.history.Keys(begin.Add(24 * time.Hour)); len(keys) > 0 {
 		t.Errorf("%v are kept for a day", keys)
 	}
-	if _, err := s.history.Estimate(key); !errors.Is(err, work.ErrTooFew) {
-		t.Errorf("got %v", err)
-	}
+	s.wantTooFew(t)
 }
 
 func TestAPodServesAsItsProfileSays(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/model/inflation"
 )
 
 const (
@@ -28,8 +28,8 @@ func Observation(class, namespace string, e *Estimate) v1alpha1.WorkObservation 
 		Minutes: new(int32(e.Slots)), Neighbours: neighbours(namespace, e), Time: new(metav1.NewTime(e.Ended)),
 	}
 	if e.Inflation.Value > 0 {
-		inflation := quantities(e.Inflation)
-		o.Inflation = &inflation
+		now := quantities(e.Inflation)
+		o.Inflation = &now
 		o.Slowest = slowest(e)
 	}
 	return o
@@ -38,8 +38,8 @@ func Observation(class, namespace string, e *Estimate) v1alpha1.WorkObservation 
 // slowest returns the pods that serve slowest, in the order of their names.
 func slowest(e *Estimate) []v1alpha1.WorkPod {
 	numbers := []int{}
-	for k, inflation := range e.Estimate.Pods {
-		if inflation > 0 && k < len(e.Pods) {
+	for k, slower := range e.Estimate.Pods {
+		if slower > 0 && k < len(e.Pods) {
 			numbers = append(numbers, k)
 		}
 	}
@@ -63,7 +63,7 @@ func neighbours(namespace string, e *Estimate) v1alpha1.WorkNeighbours {
 		if !f.Named {
 			continue
 		}
-		if before = true; f.Adds.Value < work.Noticeable {
+		if before = true; f.Adds.Value < inflation.Noticeable {
 			continue
 		}
 		adds := quantities(f.Adds)
@@ -80,7 +80,7 @@ func neighbours(namespace string, e *Estimate) v1alpha1.WorkNeighbours {
 	switch {
 	case before:
 		return v1alpha1.WorkNeighbours{Reason: v1alpha1.NeighboursNotNow}
-	case e.Slots < work.MinTested:
+	case e.Slots < inflation.MinTested:
 		return v1alpha1.WorkNeighbours{Reason: v1alpha1.NeighboursTooShort}
 	case len(e.Effects) == 0:
 		return v1alpha1.WorkNeighbours{Reason: v1alpha1.NeighboursNotTested}
@@ -89,7 +89,7 @@ func neighbours(namespace string, e *Estimate) v1alpha1.WorkNeighbours {
 	}
 }
 
-func quantities(v work.Value) v1alpha1.EstimatedQuantity {
+func quantities(v inflation.Value) v1alpha1.EstimatedQuantity {
 	return v1alpha1.EstimatedQuantity{Value: quantity(v.Value), Low: quantity(v.Low), High: quantity(v.High)}
 }
 

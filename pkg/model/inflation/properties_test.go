@@ -1,4 +1,4 @@
-package work_test
+package inflation_test
 
 import (
 	"math"
@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/model/inflation"
 )
 
 // anySeries draws a series within the rules, however odd.
-func anySeries(t *rapid.T) []work.Interval {
+func anySeries(t *rapid.T) []inflation.Interval {
 	neighbours := rapid.IntRange(0, 4).Draw(t, "neighbours")
 	number := rapid.OneOf(rapid.Just(0.), rapid.Just(1e18), rapid.Float64Range(0, 1e-12), rapid.Float64Range(0, 100), rapid.Float64Range(1, 2))
 	length := rapid.SampledFrom([]int{0, 20, 60, 150}).Draw(t, "length")
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) work.Interval {
-		return work.Interval{
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) inflation.Interval {
+		return inflation.Interval{
 			Slot: rapid.Int64Range(-3, 80).Draw(t, "slot"), Pod: rapid.IntRange(0, 3).Draw(t, "pod"),
 			Seconds: rapid.OneOf(rapid.Just(60.), rapid.Float64Range(1e-9, 1e9)).Draw(t, "seconds"),
 			CPU:     number.Draw(t, "cpu"), Units: number.Draw(t, "units"),
@@ -30,11 +30,11 @@ func anySeries(t *rapid.T) []work.Interval {
 func TestNoSeriesHasAValueThatIsNoNumber(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e, err := work.Analyze(anySeries(t))
+		e, err := inflation.Analyze(anySeries(t))
 		if err != nil {
 			return
 		}
-		values := []work.Value{e.Quiet, e.Inflation}
+		values := []inflation.Value{e.Quiet, e.Inflation}
 		for _, f := range e.Effects {
 			values = append(values, f.PerCPU, f.Adds)
 		}
@@ -60,7 +60,7 @@ func TestTheUnitAndTheOrderChangeNothingElse(t *testing.T) {
 		s.slots, s.pods = 80, 1
 		s.neighbours, s.effects = []func(int, int) float64{onOff(1, 20, 5), telegraph(random, 1, s.slots, 12)}, []float64{0.3, 0}
 		series, _ := s.series(random)
-		want, err := work.Analyze(series)
+		want, err := inflation.Analyze(series)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestTheUnitAndTheOrderChangeNothingElse(t *testing.T) {
 			other[i].Slot += 1000
 		}
 		random.Shuffle(len(other), func(i, k int) { other[i], other[k] = other[k], other[i] })
-		got, err := work.Analyze(other)
+		got, err := inflation.Analyze(other)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,13 +90,13 @@ func TestTheUnitAndTheOrderChangeNothingElse(t *testing.T) {
 func BenchmarkTheLargestSeries(b *testing.B) {
 	random := seeded(1)
 	s := plain()
-	s.pods, s.slots = 32, work.MaxIntervals/32
-	for range work.MaxNeighbours {
+	s.pods, s.slots = 32, inflation.MaxIntervals/32
+	for range inflation.MaxNeighbours {
 		s.neighbours, s.effects = append(s.neighbours, telegraph(random, 1, s.slots, 12)), append(s.effects, 0)
 	}
 	series, _ := s.series(random)
 	for b.Loop() {
-		if _, err := work.Analyze(series); err != nil {
+		if _, err := inflation.Analyze(series); err != nil {
 			b.Fatal(err)
 		}
 	}

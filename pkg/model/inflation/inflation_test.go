@@ -1,4 +1,4 @@
-package work_test
+package inflation_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/model/inflation"
 )
 
 func TestLoadThatMerelyRisesIsNoInflationAndNamesNoNeighbour(t *testing.T) {
@@ -34,7 +34,7 @@ func TestLoadThatMerelyRisesIsNoInflationAndNamesNoNeighbour(t *testing.T) {
 				}
 				s.effects = make([]float64, len(s.neighbours))
 				series, _ := s.series(random)
-				e, err := work.Analyze(series)
+				e, err := inflation.Analyze(series)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,7 +57,7 @@ func TestAThrasherThatComesAndGoesIsNamed(t *testing.T) {
 		s.neighbours = []func(int, int) float64{telegraph(random, 1, s.slots, 12), onOff(1, 20, k), steady(2), telegraph(random, 0.5, s.slots, 8)}
 		s.effects = []float64{0, 0.3, 0, 0}
 		series, truth := s.series(random)
-		e, err := work.Analyze(series)
+		e, err := inflation.Analyze(series)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestNeighboursThatComeAndGoTogetherAreNamedAsAGroup(t *testing.T) {
 		s.neighbours = []func(int, int) float64{onOff(0.5, 20, 0), telegraph(random, 1, s.slots, 12), onOff(1, 20, 0)}
 		s.effects = []float64{0.4, 0, 0}
 		series, _ := s.series(random)
-		e, err := work.Analyze(series)
+		e, err := inflation.Analyze(series)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,11 +103,11 @@ func TestANeighbourOfWhichNothingIsSeenToChangeIsNotTested(t *testing.T) {
 	for i := range series { // without the noise of the simulation, it goes with the load exactly
 		series[i].Neighbours[1] = series[i].Units / 60 / 50
 	}
-	e, err := work.Analyze(series)
+	e, err := inflation.Analyze(series)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[int]work.Untested{0: work.Constant, 1: work.WithLoad}, e.Untested); diff != "" {
+	if diff := cmp.Diff(map[int]inflation.Untested{0: inflation.Constant, 1: inflation.WithLoad}, e.Untested); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -124,7 +124,7 @@ func TestAnEpisodeWithoutACulpritIsSeenAndNamesNone(t *testing.T) {
 			series[i].CPU *= 1.3
 		}
 	}
-	e, err := work.Analyze(series)
+	e, err := inflation.Analyze(series)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func coverageOf(t *testing.T, change func(*simulation), draws int) (c coverage) 
 		s.neighbours = []func(int, int) float64{telegraph(random, 1, s.slots, 12), telegraph(random, 2, s.slots, 20), onOff(1, 10, k)}
 		s.effects = []float64{0, 0, 0}
 		series, truth := s.series(random)
-		e, err := work.Analyze(series)
+		e, err := inflation.Analyze(series)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,24 +193,24 @@ func coverageOf(t *testing.T, change func(*simulation), draws int) (c coverage) 
 
 func TestASeriesThatSaysNothingIsNotKnown(t *testing.T) {
 	t.Parallel()
-	series := func(slots int, cpu, units float64) (all []work.Interval) {
+	series := func(slots int, cpu, units float64) (all []inflation.Interval) {
 		for t := range slots {
-			all = append(all, work.Interval{Slot: int64(t), Seconds: 60, CPU: cpu, Units: units})
+			all = append(all, inflation.Interval{Slot: int64(t), Seconds: 60, CPU: cpu, Units: units})
 		}
 		return all
 	}
 	for name, test := range map[string]struct {
-		series []work.Interval
+		series []inflation.Interval
 		want   error
 	}{
-		"none":            {nil, work.ErrTooFew},
-		"one":             {series(1, 30, 100), work.ErrTooFew},
-		"no work":         {series(60, 30, 0), work.ErrTooFew},
-		"no CPU time":     {series(60, 0, 100), work.ErrTooFew},
-		"nothing":         {series(60, 0, 0), work.ErrTooFew},
-		"fewer than must": {series(work.MinSlots-1, 30, 100), work.ErrTooFew},
+		"none":            {nil, inflation.ErrTooFew},
+		"one":             {series(1, 30, 100), inflation.ErrTooFew},
+		"no work":         {series(60, 30, 0), inflation.ErrTooFew},
+		"no CPU time":     {series(60, 0, 100), inflation.ErrTooFew},
+		"nothing":         {series(60, 0, 0), inflation.ErrTooFew},
+		"fewer than must": {series(inflation.MinSlots-1, 30, 100), inflation.ErrTooFew},
 	} {
-		if _, err := work.Analyze(test.series); !errors.Is(err, test.want) {
+		if _, err := inflation.Analyze(test.series); !errors.Is(err, test.want) {
 			t.Errorf("%s: got %v, want %v", name, err, test.want)
 		}
 	}
@@ -219,10 +219,10 @@ func TestASeriesThatSaysNothingIsNotKnown(t *testing.T) {
 		unrelated[i].Units = float64(10 + i)
 		unrelated[i].CPU = 60 - float64(i)
 	}
-	if e, err := work.Analyze(unrelated); err == nil && e.Quiet.Low > 0 && e.Inflation.Low > 1 {
+	if e, err := inflation.Analyze(unrelated); err == nil && e.Quiet.Low > 0 && e.Inflation.Low > 1 {
 		t.Errorf("a counter that falls with CPU time says %+v", e)
 	}
-	e, err := work.Analyze(series(60, 30, 100))
+	e, err := inflation.Analyze(series(60, 30, 100))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,26 +233,26 @@ func TestASeriesThatSaysNothingIsNotKnown(t *testing.T) {
 
 func TestAnIntervalThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
-	fine := work.Interval{Seconds: 60, CPU: 1, Units: 1, Neighbours: []float64{1}}
-	for want, change := range map[string]func(*work.Interval){
-		"intervals[1].seconds: 0 is not a length above 0":               func(v *work.Interval) { v.Seconds = 0 },
-		"intervals[1].seconds: NaN is not a length above 0":             func(v *work.Interval) { v.Seconds = math.NaN() },
-		"intervals[1].cpu: -1 is not a time of at least 0":              func(v *work.Interval) { v.CPU = -1 },
-		"intervals[1].cpu: +Inf is not":                                 func(v *work.Interval) { v.CPU = math.Inf(1) },
-		"intervals[1].units: -3 is not a number of at least 0; a count": func(v *work.Interval) { v.Units = -3 },
-		"intervals[1].units: NaN is not":                                func(v *work.Interval) { v.Units = math.NaN() },
-		"intervals[1].pod: -1 is not from 0 to 255":                     func(v *work.Interval) { v.Pod = -1 },
-		"intervals[1].neighbours: there are 2, and 1 in the first":      func(v *work.Interval) { v.Neighbours = []float64{1, 2} },
-		"intervals[1].neighbours[0]: NaN is not":                        func(v *work.Interval) { v.Neighbours = []float64{math.NaN()} },
-		"intervals[1].neighbours: 65 are more than 64":                  func(v *work.Interval) { v.Neighbours = make([]float64, 65) },
+	fine := inflation.Interval{Seconds: 60, CPU: 1, Units: 1, Neighbours: []float64{1}}
+	for want, change := range map[string]func(*inflation.Interval){
+		"intervals[1].seconds: 0 is not a length above 0":               func(v *inflation.Interval) { v.Seconds = 0 },
+		"intervals[1].seconds: NaN is not a length above 0":             func(v *inflation.Interval) { v.Seconds = math.NaN() },
+		"intervals[1].cpu: -1 is not a time of at least 0":              func(v *inflation.Interval) { v.CPU = -1 },
+		"intervals[1].cpu: +Inf is not":                                 func(v *inflation.Interval) { v.CPU = math.Inf(1) },
+		"intervals[1].units: -3 is not a number of at least 0; a count": func(v *inflation.Interval) { v.Units = -3 },
+		"intervals[1].units: NaN is not":                                func(v *inflation.Interval) { v.Units = math.NaN() },
+		"intervals[1].pod: -1 is not from 0 to 255":                     func(v *inflation.Interval) { v.Pod = -1 },
+		"intervals[1].neighbours: there are 2, and 1 in the first":      func(v *inflation.Interval) { v.Neighbours = []float64{1, 2} },
+		"intervals[1].neighbours[0]: NaN is not":                        func(v *inflation.Interval) { v.Neighbours = []float64{math.NaN()} },
+		"intervals[1].neighbours: 65 are more than 64":                  func(v *inflation.Interval) { v.Neighbours = make([]float64, 65) },
 	} {
 		bad := fine
 		change(&bad)
-		if _, err := work.Analyze([]work.Interval{fine, bad}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := inflation.Analyze([]inflation.Interval{fine, bad}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if _, err := work.Analyze(make([]work.Interval, work.MaxIntervals+1)); err == nil || !strings.Contains(err.Error(), "4097 are more than 4096") {
+	if _, err := inflation.Analyze(make([]inflation.Interval, inflation.MaxIntervals+1)); err == nil || !strings.Contains(err.Error(), "4097 are more than 4096") {
 		t.Errorf("got %v", err)
 	}
 }

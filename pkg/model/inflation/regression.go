@@ -1,4 +1,4 @@
-package work
+package inflation
 
 import (
 	"math"

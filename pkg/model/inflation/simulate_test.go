@@ -1,10 +1,10 @@
-package work_test
+package inflation_test
 
 import (
 	"math"
 	"math/rand/v2"
 
-	"loadline.dev/loadline/pkg/model/work"
+	"loadline.dev/loadline/pkg/model/inflation"
 )
 
 // simulation is a service whose truth is known.
@@ -22,8 +22,8 @@ type simulation struct {
 }
 
 // series draws a series, and returns the true inflation in the last slots, too.
-func (s *simulation) series(random *rand.Rand) ([]work.Interval, float64) {
-	var series []work.Interval
+func (s *simulation) series(random *rand.Rand) ([]inflation.Interval, float64) {
+	var series []inflation.Interval
 	used, expected := 0.0, 0.0
 	errors := make([]float64, s.pods)
 	for k := range errors {
@@ -34,17 +34,17 @@ func (s *simulation) series(random *rand.Rand) ([]work.Interval, float64) {
 			errors[k] = s.alike*errors[k] + math.Sqrt(1-s.alike*s.alike)*random.NormFloat64()
 			rate := s.rate(t) * (1 + 0.05*random.NormFloat64())
 			quiet := s.overhead + s.perUnit*rate
-			inflation := 1.0
-			v := work.Interval{Slot: int64(t), Pod: k, Seconds: 60, Units: 60 * rate}
+			slower := 1.0
+			v := inflation.Interval{Slot: int64(t), Pod: k, Seconds: 60, Units: 60 * rate}
 			for j, n := range s.neighbours {
 				cpus := max(0, n(t, k)*(1+0.05*random.NormFloat64()))
 				v.Neighbours = append(v.Neighbours, cpus)
-				inflation += s.effects[j] * cpus
+				slower += s.effects[j] * cpus
 			}
-			v.CPU = 60 * quiet * inflation * max(0, 1+s.noise*errors[k])
+			v.CPU = 60 * quiet * slower * max(0, 1+s.noise*errors[k])
 			series = append(series, v)
-			if t >= s.slots-work.Recent {
-				used, expected = used+quiet*inflation, expected+quiet
+			if t >= s.slots-inflation.Recent {
+				used, expected = used+quiet*slower, expected+quiet
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func telegraph(random *rand.Rand, cpus float64, slots int, length float64) func(
 func seeded(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 45)) }
 
 // named returns the groups that are named.
-func named(e *work.Estimate) (groups [][]int) {
+func named(e *inflation.Estimate) (groups [][]int) {
 	for i := range e.Effects {
 		if e.Effects[i].Named {
 			groups = append(groups, e.Effects[i].Neighbours)

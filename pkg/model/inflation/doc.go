@@ -1,4 +1,4 @@
-// Package work says how much slower pods serve, by what they count themselves: how many CPU seconds a unit of work (a request, a row, a
+// Package inflation says how much slower pods serve, by what they count themselves: how many CPU seconds a unit of work (a request, a row, a
 // frame) takes now, against what it takes without the neighbours that make it slower, and which neighbour goes with the difference.
 //
 // Caches, memory bandwidth and hyper-threads make instructions slower without any waiting. Nothing but a reference for work shows that.
@@ -45,4 +45,4 @@
 // # Cost
 //
 // O(M·N²) time and O(M·N) memory for M intervals and N neighbours, M ≤ [MaxIntervals] and N ≤ [MaxNeighbours].
-package work
+package inflation
