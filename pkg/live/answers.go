@@ -100,6 +100,7 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 			if err != nil {
 				return err
 			}
+			l.serve(first)
 			a.publish(&moment{look: l, answer: first, where: where}, "")
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -108,6 +109,7 @@ func (a *answers) answer(ctx context.Context, l *Look, above float64, h *History
 	}
 	answer, err := complete(c, l, above)
 	if err == nil {
+		l.serve(answer)
 		a.publish(&moment{look: l, answer: answer, cluster: c, trying: &sync.Mutex{}, where: where}, "")
 	}
 	return err

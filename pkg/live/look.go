@@ -10,6 +10,8 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/inflations"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/plan"
 )
@@ -46,6 +48,11 @@ func (l *Look) room(pod *corev1.Pod) (*explanation.Input, error) {
 		Workloads: l.Workloads, Classes: l.Classes, Namespaces: l.Namespaces, Weights: l.In.Weights,
 	}
 	return in, l.Judge(in)
+}
+
+// serve adds to the answer about a look how much longer units of the pods' work take, by what profiles say now: of the past they say nothing.
+func (l *Look) serve(a *findings.Answer) {
+	a.Serve(l.In.Pods, inflations.ByPod(l.Workloads, l.In.Pods))
 }
 
 // Applied reads a manifest as kubectl apply takes it: a workload, and profiles and namespaces beside it.

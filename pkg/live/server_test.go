@@ -76,6 +76,14 @@ func example(tb testing.TB, rename func(string) string) *Look {
 	}
 	l := lookAt(tb, in)
 	l.Options.Max = 0
+	served, err := os.ReadFile(filepath.Join(folder, "work.yaml"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l.Workloads = make([]v1alpha1.WorkloadProfile, 1)
+	if err := yaml.UnmarshalStrict(served, &l.Workloads[0]); err != nil {
+		tb.Fatal(err)
+	}
 	return l
 }
 
@@ -125,6 +133,7 @@ func TestTheNumbersOfThePageAreThoseOfWho(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.serve(want)
 	encoded, err := text.JSON(want)
 	if err != nil {
 		t.Fatal(err)
@@ -133,6 +142,9 @@ func TestTheNumbersOfThePageAreThoseOfWho(t *testing.T) {
 		t.Errorf("%d: %s", got.Code, cmp.Diff(string(encoded), got.Body.String()))
 	}
 	page := get(t, h, "/").Body.String()
+	if units := "requests take 2.61 times as long: 2.12 times by waiting, 1.23 times by slower service beside StatefulSet ml/train"; !strings.Contains(page, units) {
+		t.Errorf("%q is not on the page", units)
+	}
 	for _, f := range want.Findings {
 		if !strings.Contains(page, ">"+text.Times(f.Dilation)+"<") || !strings.Contains(page, f.Pod.Pod) {
 			t.Errorf("%s %s is not on the page", f.Pod.Pod, text.Times(f.Dilation))

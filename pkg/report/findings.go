@@ -64,7 +64,7 @@ func WorstTable(a *findings.Answer) *text.Table {
 	}
 	worst, others := a.Worst(shownOfNode)
 	for i := range worst {
-		for len(others) > 0 && others[0].Worst > worst[i].Felt() {
+		for len(others) > 0 && others[0].Felt() > worst[i].Felt() {
 			add(othersRow(&others[0], perUnit), others[0].Dilation)
 			others = others[1:]
 		}
@@ -107,14 +107,20 @@ func othersRow(g *findings.Group, perUnit bool) []string {
 
 // GroupsTable shows findings by workload, given from which dilation on there are some.
 func GroupsTable(groups []findings.Group, above float64, wide bool) *text.Table {
-	t := text.NewTable(
-		text.Right("DILATION"), text.Right("WORST"), text.Left("WORKLOAD"), text.Right("PODS"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"),
-		text.Left("REMEDY FOR THE WORST"), text.Left("THEN"),
-	)
+	perUnit := slices.ContainsFunc(groups, func(g findings.Group) bool { return g.PerUnit != nil })
+	columns := []text.Column{text.Right("DILATION"), text.Right("WORST"), text.Left("WORKLOAD")}
+	if perUnit {
+		columns = append(columns, text.Left("WORST PER UNIT"))
+	}
+	t := text.NewTable(append(columns, text.Right("PODS"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY FOR THE WORST"), text.Left("THEN"))...)
 	for i := range groups {
 		g := &groups[i]
-		t.Add(text.Times(g.Dilation), text.Times(g.Worst), g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), since(g.SinceSeconds, g.AtLeast),
-			because(g.Causes, shownCauses(wide)), g.Resource, groupRemedy(g), then(&g.Remedy))
+		row := []string{text.Times(g.Dilation), text.Times(g.Worst), g.Workload}
+		if perUnit {
+			row = append(row, unitTimes(g.PerUnit))
+		}
+		t.Add(append(row, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), since(g.SinceSeconds, g.AtLeast), because(g.Causes, shownCauses(wide)), g.Resource,
+			groupRemedy(g), then(&g.Remedy))...)
 		t.Rate(0, severity(g.Dilation, above))
 	}
 	return t

@@ -35,7 +35,7 @@ var kinds = []struct {
 // victims returns a bar for each workload that is slowed down, which opens to its pods.
 func victims(s *Situation) page.Section {
 	groups := s.ByWorkload()
-	slices.SortStableFunc(groups, func(a, b findings.Group) int { return cmp.Compare(b.Worst, a.Worst) })
+	slices.SortStableFunc(groups, func(a, b findings.Group) int { return cmp.Compare(b.Felt(), a.Felt()) })
 	of := map[string][]*findings.Finding{}
 	for i := range s.Findings {
 		f := &s.Findings[i]
@@ -75,7 +75,7 @@ func (s *Situation) victim(g *findings.Group, pods []*findings.Finding) page.Bar
 	slowed := text.Count(int64(g.Slowed)) + " of " + text.Counted(g.Pods, "pod")
 	row := page.BarRow{
 		Name: g.Workload, Detail: fmt.Sprintf("%s, the worst %s · since %s", slowed, text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast)),
-		Figure: text.Times(g.Dilation), Words: becauseOf(g.Causes), Parts: barParts(g.Causes), Severity: rated(g.Dilation, s.Above),
+		Figure: text.Times(g.Dilation), Words: slowWords(g.Causes, g.PerUnit), Parts: barParts(g.Causes), Severity: rated(g.Dilation, s.Above),
 		Remedy: remedyLine(groupRemedy(g), &g.Remedy),
 	}
 	row.Spark, row.SparkIs = s.past(g.Of)
@@ -93,7 +93,7 @@ func (s *Situation) victim(g *findings.Group, pods []*findings.Finding) page.Bar
 func (s *Situation) podBar(f *findings.Finding) page.BarRow {
 	row := page.BarRow{
 		Name: f.Pod.Pod, Link: link(s.PodLink, f.Pod.Pod), Detail: f.Node + " · since " + since(f.SinceSeconds, f.AtLeast),
-		Figure: text.Times(f.Dilation), Words: becauseOf(f.Causes), Parts: barParts(f.Causes), Severity: rated(f.Dilation, s.Above),
+		Figure: text.Times(f.Dilation), Words: slowWords(f.Causes, f.PerUnit), Parts: barParts(f.Causes), Severity: rated(f.Felt(), s.Above),
 		Remedy: remedyLine(remedy(&f.Remedy, &f.Pod), &f.Remedy),
 	}
 	row.Spark, row.SparkIs = s.past(f.Pod.Pod)
@@ -106,6 +106,18 @@ func becauseOf(causes []observed.Cause) string {
 		return "why is being worked out"
 	}
 	return "because of " + because(causes, fewCauses)
+}
+
+// slowWords says why a pod is slowed down, and how much longer units of its work take, where that is known.
+func slowWords(causes []observed.Cause, u *findings.PerUnit) string {
+	switch {
+	case u == nil:
+		return becauseOf(causes)
+	case len(causes) == 0:
+		return UnitWords(u)
+	default:
+		return becauseOf(causes) + "; " + UnitWords(u)
+	}
 }
 
 // past returns the dilations of a pod over the last while, and what they are in words.

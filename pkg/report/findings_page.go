@@ -118,7 +118,7 @@ func worstOf(a *findings.Answer) string {
 		return ""
 	}
 	f := &a.Findings[0]
-	return fmt.Sprintf("Worst: %s on %s takes %s as long as alone, %s.", f.Pod.Pod, f.Node, text.Times(f.Dilation), becauseOf(f.Causes))
+	return fmt.Sprintf("Worst: %s on %s takes %s as long as alone, %s.", f.Pod.Pod, f.Node, text.Times(f.Dilation), slowWords(f.Causes, f.PerUnit))
 }
 
 // coverage says what an answer is of, and how old the oldest observation is.

@@ -32,11 +32,14 @@ func PodPage(s *Situation, name string) (p page.Page, is bool) {
 	}
 	p.Status = fmt.Sprintf("%s, on %s.", pod.Workload, pod.Node)
 	row := page.BarRow{
-		Name: name, Figure: text.Times(pod.Dilation), Parts: barParts(pod.Causes), Severity: rated(pod.Dilation, s.Above),
+		Name: name, Figure: text.Times(pod.Dilation), Parts: barParts(pod.Causes), Severity: rated(pod.Felt(), s.Above),
 		Words: "nothing slows it down noticeably",
 	}
 	if len(pod.Causes) > 0 {
 		row.Words = "because of " + because(pod.Causes, allCauses)
+	}
+	if pod.PerUnit != nil {
+		row.Words += "; " + UnitWords(pod.PerUnit)
 	}
 	if i := slices.IndexFunc(s.Findings, func(f findings.Finding) bool { return f.Pod.Pod == name }); i >= 0 {
 		f := &s.Findings[i]

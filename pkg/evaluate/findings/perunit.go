@@ -25,6 +25,9 @@ type PerUnit struct {
 	Adds   float64  `json:"adds,omitempty"`
 }
 
+// unplannedService is why the plan has no remedy for a pod of which only the units of work are slowed down.
+const unplannedService = "the plan is of waiting alone, and units of work that are slower for other reasons are not in it"
+
 // perUnit returns how much longer a unit of a pod's work takes, nil for a pod that does not run.
 func perUnit(p *Pod, of *inflations.OfPod) *PerUnit {
 	if p.CPUs <= 0 {
@@ -45,7 +48,7 @@ func (p *Pod) Felt() float64 {
 
 // Serve adds to an answer how much longer units of the pods' work take, as a function says of the pods that have a work counter. Pods whose
 // units are slowed down are findings, too, and the order is by what users feel. The plan is of waiting alone, so a pod that is a finding by
-// its units only is left as it is.
+// its units only is left as it is, and its remedy says why.
 func (a *Answer) Serve(pods []corev1.Pod, work func(*corev1.Pod) *inflations.OfPod) {
 	units := map[string]*PerUnit{}
 	objects := make(map[string]*corev1.Pod, len(pods))
@@ -81,7 +84,8 @@ func (a *Answer) find(p *Pod) {
 	if p.unsure(a.Above) {
 		a.Unsure--
 	}
-	a.Findings = append(a.Findings, Finding{Pod: *p, Resource: string(corev1.ResourceCPU), Remedy: Remedy{Action: Leave, Dilation: p.Dilation}})
+	r := Remedy{Action: Leave, Dilation: p.Dilation, Problem: unplannedService}
+	a.Findings = append(a.Findings, Finding{Pod: *p, Resource: string(corev1.ResourceCPU), Remedy: r})
 	for i := range a.Nodes {
 		if a.Nodes[i].Name == p.Node {
 			a.Nodes[i].Slowed++

@@ -34,12 +34,12 @@ func (a *Answer) VisibleTo(r Rights) *Answer {
 	for i := range visible.Pods {
 		p := &visible.Pods[i]
 		h.nodes[p.Node] = true
-		p.Causes = h.causes(p.Causes)
+		p.Causes, p.PerUnit = h.causes(p.Causes), h.perUnit(p.PerUnit)
 	}
 	visible.Findings = slices.DeleteFunc(slices.Clone(a.Findings), func(f Finding) bool { return h.hides(f.Pod.Pod) })
 	for i := range visible.Findings {
 		f := &visible.Findings[i]
-		f.Causes = h.causes(f.Causes)
+		f.Causes, f.PerUnit = h.causes(f.Causes), h.perUnit(f.PerUnit)
 		f.Remedy = h.remedy(&f.Remedy)
 	}
 	visible.unseen = slices.DeleteFunc(slices.Clone(a.unseen), func(p unseenPod) bool { return !r.Pods(p.namespace) })
@@ -95,13 +95,31 @@ func (h *hider) causes(all []observed.Cause) []observed.Cause {
 	return all
 }
 
+// perUnit hides the workloads that slower service goes with, such as Deployment shop/cart.
+func (h *hider) perUnit(u *PerUnit) *PerUnit {
+	if u == nil || len(u.Beside) == 0 {
+		return u
+	}
+	hidden := *u
+	hidden.Beside = make([]string, 0, len(u.Beside))
+	for _, workload := range u.Beside {
+		if h.hides(workload[strings.LastIndex(workload, " ")+1:]) {
+			workload = HiddenPod
+		}
+		if !slices.Contains(hidden.Beside, workload) {
+			hidden.Beside = append(hidden.Beside, workload)
+		}
+	}
+	return &hidden
+}
+
 func (h *hider) remedy(r *Remedy) Remedy {
 	hidden := *r
 	if r.Pod != "" && h.hides(r.Pod) {
 		hidden.Pod, hidden.Container = HiddenPod, ""
 	}
 	hidden.Node = h.node(r.Node)
-	if r.Problem != "" {
+	if r.Problem != "" && r.Problem != unplannedService {
 		hidden.Problem = "what that takes may have names of others"
 	}
 	hidden.Others = slices.Clone(r.Others)

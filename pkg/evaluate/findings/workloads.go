@@ -24,9 +24,21 @@ type Group struct {
 	Resource     string  `json:"resource"`
 	// Causes are means, too, with pods of one workload taken together.
 	Causes []observed.Cause `json:"causes"`
-	// Remedy is that of the pod that is worst off, which is of this name.
-	Remedy Remedy `json:"remedy"`
-	Of     string `json:"of"`
+	// Remedy and PerUnit are those of the pod that is worst off, which is of this name.
+	Remedy  Remedy   `json:"remedy"`
+	PerUnit *PerUnit `json:"perUnit,omitempty"`
+	Of      string   `json:"of"`
+}
+
+// Felt returns how many times longer the pod that is worst off takes as its users feel it.
+func (g *Group) Felt() float64 { return g.feltOr(g.Worst) }
+
+// feltOr returns how much longer a unit of work takes, where that is known, else a dilation.
+func (g *Group) feltOr(dilation float64) float64 {
+	if g.PerUnit != nil {
+		return g.PerUnit.Dilation
+	}
+	return dilation
 }
 
 // ByWorkload returns the findings of an answer by workload, the worst first.
@@ -50,13 +62,13 @@ func (a *Answer) ByWorkload() []Group {
 	for k := range groups {
 		groups[k].average()
 	}
-	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Dilation, a.Dilation) })
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.feltOr(b.Dilation), a.feltOr(a.Dilation)) })
 	return groups
 }
 
 // newGroup returns a group of which a finding is the worst.
 func newGroup(f *Finding) Group {
-	return Group{Workload: f.Workload, Worst: f.Dilation, Resource: f.Resource, Remedy: f.Remedy, Of: f.Pod.Pod}
+	return Group{Workload: f.Workload, Resource: f.Resource, Remedy: f.Remedy, PerUnit: f.PerUnit, Of: f.Pod.Pod}
 }
 
 // average makes means of the sums of a group.
@@ -72,6 +84,7 @@ func (g *Group) average() {
 func (g *Group) add(f *Finding) {
 	g.Slowed++
 	g.Dilation += f.Dilation
+	g.Worst = max(g.Worst, f.Dilation)
 	if f.SinceSeconds > g.SinceSeconds {
 		g.SinceSeconds, g.AtLeast = f.SinceSeconds, f.AtLeast
 	}

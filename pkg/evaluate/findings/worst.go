@@ -33,6 +33,6 @@ func (a *Answer) Worst(perNode int) (worst []Finding, others []Group) {
 		others[k].average()
 		others[k].Pods = others[k].Slowed
 	}
-	slices.SortStableFunc(others, func(a, b Group) int { return cmp.Compare(b.Worst, a.Worst) })
+	slices.SortStableFunc(others, func(a, b Group) int { return cmp.Compare(b.Felt(), a.Felt()) })
 	return worst, others
 }
