@@ -230,7 +230,12 @@ func (s *site) profile(t *testing.T) *v1alpha1.WorkloadProfile {
 // drift returns the condition Drifted in words, nothing if there is none.
 func (s *site) drift(t *testing.T) string {
 	t.Helper()
-	c := meta.FindStatusCondition(s.profile(t).Status.Conditions, v1alpha1.ConditionDrifted)
+	return inWords(s.profile(t), v1alpha1.ConditionDrifted)
+}
+
+// inWords returns a condition of a profile in words, nothing if there is none.
+func inWords(p *v1alpha1.WorkloadProfile, of string) string {
+	c := meta.FindStatusCondition(p.Status.Conditions, of)
 	if c == nil {
 		return ""
 	}

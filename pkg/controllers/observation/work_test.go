@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -99,11 +98,7 @@ func (c *counting) minutes(t *testing.T, minutes int, rate int64) {
 // condition returns the condition WorkObserved in words.
 func (c *counting) condition(t *testing.T) string {
 	t.Helper()
-	found := meta.FindStatusCondition(c.profile(t).Status.Conditions, v1alpha1.ConditionWorkObserved)
-	if found == nil {
-		return ""
-	}
-	return string(found.Status) + " " + found.Reason + ": " + found.Message
+	return inWords(c.profile(t), v1alpha1.ConditionWorkObserved)
 }
 
 func TestHowMuchSlowerUnitsAreServedIsInTheStatus(t *testing.T) {
