@@ -14,7 +14,7 @@ import (
 
 const (
 	// maxVictims is how many workloads have a bar, and maxPods how many pods of one have.
-	maxVictims = 40
+	maxVictims = 25
 	maxPods    = 5
 )
 

@@ -270,6 +270,28 @@ func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 	}
 }
 
+func TestOfALongPlanTheFirstStepsHaveCards(t *testing.T) {
+	t.Parallel()
+	cards := func(steps int) []page.Card {
+		p := &plan.Plan{Above: 1.2, Excess: float64(steps), Steps: make([]plan.Step, steps)}
+		for i := range p.Steps {
+			p.Steps[i].Action, p.Steps[i].Pod, p.Steps[i].Left = plan.MovePod, "shop/cart", float64(steps-1-i)
+		}
+		return report.Overview(situation(&findings.Answer{Above: 1.2, Plan: p})).Sections[0].Cards
+	}
+	if got := cards(24); len(got) != 24 || !strings.HasPrefix(got[23].Title, "24. Move shop/cart") {
+		t.Errorf("%d cards, the last is %+v", len(got), got[len(got)-1])
+	}
+	got := cards(100)
+	want := page.Card{
+		Title: "And 76 further changes", Command: "kubectl loadline plan",
+		Lines: []string{"They win 76.00 of the excess above 1.20×, and 0.00 is left then.", "This shows all of them:"},
+	}
+	if diff := cmp.Diff(want, got[len(got)-1]); len(got) != 25 || diff != "" {
+		t.Errorf("%d cards (-want +got):\n%s", len(got), diff)
+	}
+}
+
 func TestFindingsCanBeFilteredByNamespace(t *testing.T) {
 	t.Parallel()
 	a := &findings.Answer{Above: 1.2, Nodes: []findings.NodeSummary{{Name: "n-1"}}}

@@ -18,7 +18,11 @@ import (
 // shownEffects is how many pods a card names that a step helps, or costs something.
 const shownEffects = 3
 
-// planCards returns a card for each step of the plan, and one for the pods that no step helps.
+// shownSteps is how many steps have a card: a plan is made anew when they are done.
+const shownSteps = 24
+
+// planCards returns a card for each of the first steps of the plan, one that says how many more there are, and one for the pods that no step
+// helps.
 func planCards(s *Situation) (cards []page.Card) {
 	if s.Plan == nil {
 		return nil
@@ -26,6 +30,10 @@ func planCards(s *Situation) (cards []page.Card) {
 	room := newRoom(s.Plan, s.NodeObjects, s.PodObjects)
 	pods := stepPods(s.Plan, s.PodObjects)
 	for i := range s.Plan.Steps {
+		if i == shownSteps {
+			cards = append(cards, laterSteps(s.Plan))
+			break
+		}
 		step := &s.Plan.Steps[i]
 		c := page.Card{Title: fmt.Sprintf("%d. %s", i+1, instruction(&step.Change))}
 		helped, costs := effects(step.Pods, true)
@@ -53,6 +61,19 @@ func planCards(s *Situation) (cards []page.Card) {
 		cards = append(cards, c)
 	}
 	return append(cards, leftCards(s.Answer)...)
+}
+
+// laterSteps returns a card about the steps that have none of their own.
+func laterSteps(p *plan.Plan) page.Card {
+	left := p.Steps[len(p.Steps)-1].Left
+	return page.Card{
+		Title: "And " + text.Counted(len(p.Steps)-shownSteps, "further change"),
+		Lines: []string{
+			fmt.Sprintf("They win %s of the excess above %s, and %s is left then.", amount(p.Steps[shownSteps-1].Left-left), text.Times(p.Above), amount(left)),
+			"This shows all of them:",
+		},
+		Command: "kubectl loadline plan",
+	}
 }
 
 // instruction says what to do in order to make a change.

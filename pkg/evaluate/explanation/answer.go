@@ -94,6 +94,8 @@ type Answer struct {
 	Solver        string   `json:"solver,omitempty"`
 	DilationLimit
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
+	// Service is how much slower it serves than when quiet, absent where no work counter says. Dilation is without it.
+	Service *Service `json:"service,omitempty"`
 	// Request and Limit are the CPU that the pod requests and may use, in effect; no limit is absent. EqualDilation is what the
 	// dilation would be if all pods shared the CPU alike, without limits.
 	Request       *resource.Quantity `json:"request,omitempty"`
@@ -127,6 +129,17 @@ type Answer struct {
 	Nodes []RankedNode `json:"nodes,omitempty"`
 	// MakesRoom are what would make room for the pod, each of them alone, where no node takes it and the guard refuses some.
 	MakesRoom []string `json:"makesRoom,omitempty"`
+}
+
+// Service is how much slower a pod serves a unit of its work, by the work counter of its profile.
+type Service struct {
+	// Unit is what is counted, such as request.
+	Unit string `json:"unit"`
+	// Inflation is how many times as many CPU seconds a unit takes as when quiet.
+	Inflation float64 `json:"inflation"`
+	// Beside are the workloads that this goes with, if any, and Adds is what they add to it.
+	Beside []string `json:"beside,omitempty"`
+	Adds   float64  `json:"adds,omitempty"`
 }
 
 // VectorSource says where a loading vector is from.

@@ -16,6 +16,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/inflations"
 	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
@@ -33,6 +34,7 @@ type explainer struct {
 	modes    *guardModes
 	hold     Hold
 	refusals node.Refusals // by the guard
+	slowers  []string      // the workloads beside which pods of the same profile serve slower
 }
 
 // ignore notes which annotations of devices are wrong, each once: what a node is without them can be used all the same.
@@ -128,6 +130,9 @@ func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 		index.OnAdd(&in.Classes[i], true)
 	}
 	x.snapshot, x.modes, x.hold = index.Snapshot(), x.newGuardModes(), x.newHold()
+	if w := x.profileOf(in.Pod); w != nil && w.Spec.Work != nil {
+		x.slowers = inflations.GoWith(w, inflations.ByUID(in.Pods))
+	}
 	for i := range in.Pods {
 		p := &in.Pods[i]
 		other := itself == nil || p.Namespace != itself.Namespace || p.Name != itself.Name
@@ -158,6 +163,7 @@ func (x *explainer) here(e *Answer) error {
 		if millis := profile.NeutralMillis(w, class.Class()); millis != nil {
 			e.NeutralSeconds = new(float64(*millis) / 1000)
 		}
+		e.Service = x.service(w)
 	}
 	for _, p := range pods {
 		e.Caveats = append(e.Caveats, node.Caveats(p, class)...)

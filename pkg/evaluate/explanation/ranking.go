@@ -28,6 +28,9 @@ type RankedNode struct {
 	WaitsAt []ResourceWait `json:"waitsAt,omitempty"`
 	// Pods is how many others there are.
 	Pods int `json:"pods"`
+	// SlowerBeside are the workloads there beside which pods of this profile were seen to serve slower, by their work counter. Cost is
+	// without that.
+	SlowerBeside []string `json:"slowerBeside,omitempty"`
 	// Here marks the node that the pod is on, whose cost is as if it were not.
 	Here bool `json:"here,omitempty"`
 	// DoesNotFit says why the pod cannot go there, in the words of kube-scheduler's filter plugins.
@@ -111,6 +114,7 @@ func (x *explainer) price(object *corev1.Node, fit func(node string) node.Fit) R
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
+	n.SlowerBeside = x.slowerBeside(others)
 	prices, wrong := x.snapshot.Prices(object, class, x.snapshot.Follow(others))
 	x.ignore(wrong)
 	n.Waits, n.Inflicts = prices.Parts(candidate)

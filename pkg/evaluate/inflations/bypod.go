@@ -43,19 +43,45 @@ func Of(p *v1alpha1.WorkloadProfile, name string, pods map[string]*corev1.Pod) *
 	if !(of.Inflation > 0) {
 		return nil
 	}
+	of.Beside = appendNamed(nil, o, pods)
+	if a := o.Neighbours.Adds; a != nil && a.Value != nil {
+		of.Adds = a.Value.AsApproximateFloat64()
+	}
+	return of
+}
+
+// GoWith returns the neighbours that inflations go with by the status of a profile, on nodes of any class, as [OfPod.Beside] has them.
+func GoWith(p *v1alpha1.WorkloadProfile, pods map[string]*corev1.Pod) (named []string) {
+	if p.Spec.Work == nil || !meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionWorkObserved) {
+		return nil
+	}
+	for i := range p.Status.Work {
+		named = appendNamed(named, &p.Status.Work[i], pods)
+	}
+	return named
+}
+
+// appendNamed appends the neighbours that an observation names, each once.
+func appendNamed(named []string, o *v1alpha1.WorkObservation, pods map[string]*corev1.Pod) []string {
 	for _, n := range o.Neighbours.Named {
 		neighbour := cmp.Or(n.Workload, elsewhere)
 		if pod := pods[n.PodUID]; pod != nil {
 			neighbour = workloads.Of(pod)
 		}
-		if !slices.Contains(of.Beside, neighbour) {
-			of.Beside = append(of.Beside, neighbour)
+		if !slices.Contains(named, neighbour) {
+			named = append(named, neighbour)
 		}
 	}
-	if a := o.Neighbours.Adds; a != nil && a.Value != nil {
-		of.Adds = a.Value.AsApproximateFloat64()
+	return named
+}
+
+// ByUID returns pods by their UIDs.
+func ByUID(pods []corev1.Pod) map[string]*corev1.Pod {
+	by := make(map[string]*corev1.Pod, len(pods))
+	for i := range pods {
+		by[string(pods[i].UID)] = &pods[i]
 	}
-	return of
+	return by
 }
 
 // entryOf returns the part of a status that is about a pod, and the inflation of the pod; nil where there is none.
@@ -83,11 +109,7 @@ func ByPod(profiles []v1alpha1.WorkloadProfile, pods []corev1.Pod) func(*corev1.
 		index.OnAdd(&profiles[i], true)
 		named[types.NamespacedName{Namespace: profiles[i].Namespace, Name: profiles[i].Name}] = &profiles[i]
 	}
-	byUID := make(map[string]*corev1.Pod, len(pods))
-	for i := range pods {
-		byUID[string(pods[i].UID)] = &pods[i]
-	}
-	snapshot := index.Snapshot()
+	byUID, snapshot := ByUID(pods), index.Snapshot()
 	return func(pod *corev1.Pod) *OfPod {
 		w := snapshot.Workload(pod)
 		if w == nil {

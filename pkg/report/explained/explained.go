@@ -70,6 +70,9 @@ func lines(e *explanation.Answer, wide bool, now time.Time) []string {
 	if e.NeutralSeconds != nil && e.Dilation != nil {
 		lines = append(lines, fmt.Sprintf("Alone it takes %s, %s %s.", text.Seconds(*e.NeutralSeconds, 1), here, text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
 	}
+	if e.Service != nil {
+		lines = append(lines, serviceLine(e.Service))
+	}
 	lines = append(lines, vectorLine(&e.Vector, e.Rules, now))
 	lines = append(lines, assumedNeighbours(e)...)
 	if e.Importance != nil && e.Nodes != nil {
@@ -83,6 +86,18 @@ func lines(e *explanation.Answer, wide bool, now time.Time) []string {
 		lines = append(lines, oneOf(e.Simulation)...)
 	}
 	return lines
+}
+
+// serviceLine says how much slower the pod serves than when quiet.
+func serviceLine(s *explanation.Service) string {
+	if s.Inflation < 1+negligible {
+		return fmt.Sprintf("Each %s takes no more CPU time than when quiet, by its work counter.", s.Unit)
+	}
+	line := fmt.Sprintf("Each %s takes %.2f times as much CPU time as when quiet, by its work counter", s.Unit, s.Inflation)
+	if len(s.Beside) > 0 {
+		line += fmt.Sprintf("; %s of that beside %s", text.Added(s.Adds), strings.Join(s.Beside, " or "))
+	}
+	return line + ". That is not part of the dilation."
 }
 
 // headlines say how the pod runs, or would run.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"loadline.dev/loadline/pkg/evaluate/explanation"
@@ -49,6 +50,8 @@ func remark(n *explanation.RankedNode) string {
 		return "too busy for now: " + n.TooBusy
 	case len(n.Exceeded) > 0:
 		return "warning: " + n.Exceeded[0].Reason
+	case len(n.SlowerBeside) > 0:
+		return "served slower beside " + strings.Join(n.SlowerBeside, " and ")
 	default:
 		return ""
 	}

@@ -124,6 +124,15 @@ type Tile struct {
 	Figure, Detail string
 }
 
+// Words say what a tile shows, where it has no room for them.
+func (t *Tile) Words() string {
+	words := t.Name + ": " + t.Figure
+	if t.Detail != "" {
+		words += ", " + t.Detail
+	}
+	return words
+}
+
 // Form asks for other answers: what is changed in it is asked at once where scripts run, and by its button where none do.
 type Form struct {
 	// To is the address, empty for that of the page. A form that is posted sends its fields in the body.

@@ -142,10 +142,10 @@ func TestTilesAreColouredOnOneScale(t *testing.T) {
 	}
 	many := &Tiles{Of: "a"}
 	for i := range 61 {
-		many.Tiles = append(many.Tiles, Tile{Name: fmt.Sprint("n-", i), Link: "node"})
+		many.Tiles = append(many.Tiles, Tile{Name: fmt.Sprint("n-", i), Figure: "2×", Detail: "busy", Link: "node"})
 	}
 	page := encodedPage(t, Page{Title: "a", Sections: []Section{{Title: "b", Tiles: many}}})
-	if !strings.Contains(page, `class="tiles many"`) || !strings.Contains(page, `title="n-60 "`) {
+	if !strings.Contains(page, `class="tiles many"`) || !strings.Contains(page, `title="n-60: 2×, busy"></a></li>`) {
 		t.Error("many tiles are not small")
 	}
 }

@@ -51,7 +51,7 @@ func newTable(label string, t *text.Table, link func(about string) string) *tabl
 
 // What a table behind a drawing has of rows and columns at most, with the column that says what rows are about: it stays small beside its page.
 const (
-	maxRows    = 200
+	maxRows    = 100
 	maxColumns = 61
 )
 
@@ -159,7 +159,7 @@ func (b *Bars) behind() []*tableView {
 
 // past returns the values of the lines of the past, some from the first to the last, which is now.
 func (b *Bars) past(longest int) *text.Table {
-	const moments = 13
+	const moments = 7
 	ago := evenly(longest, moments)
 	slices.Reverse(ago)
 	columns := []text.Column{text.Left(b.Heads.Name)}

@@ -26,7 +26,7 @@
       if (same === place) place = same.nextElementSibling;
       else main.insertBefore(same, place);
       if (same.isEqualNode(part)) continue;
-      if (part.querySelector(".many") && !same.querySelector("[open]") && !same.contains(document.activeElement)) same.replaceWith(part); // quicker
+      if (part.getElementsByTagName("*").length > 1000 && !same.querySelector("[open]") && !same.contains(document.activeElement)) same.replaceWith(part); // quicker
       else morph(same, part);
       await new Promise(function (done) { setTimeout(done); });
       if (number !== asked) return; // another page is on its way
