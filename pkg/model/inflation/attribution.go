@@ -4,13 +4,22 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 const (
 	// alike is the correlation from which on two neighbours cannot be told apart.
 	alike = 0.9
-	// leastLeft is the part of a neighbour's variation that its pods' own load must leave, and leastVaries the least variation, in processors.
-	leastLeft, leastVaries = 0.05, 0.01
+	// leastLeft is the part of a neighbour's variation that its pods' own load must leave: what goes with half of it may go with all of it where
+	// units are counted late. leastVaries is the least variation, in processors.
+	leastLeft, leastVaries = 0.5, 0.01
+	// mostAway is how much a neighbour may use while it is away, as a part of what it uses while it is there. What makes all pods of a node slower,
+	// such as another virtual machine, has its neighbours use more processors for the same work: by less than that.
+	mostAway = 0.4
+	// thereFrom and awayTo are the parts of its range from which on a neighbour is there, and up to which it is away; mostBetween is the largest
+	// part of the slots in which it may be neither.
+	thereFrom, awayTo, mostBetween = 0.75, 0.25, 0.25
 	// maxTested is how many groups are tested, and perSlots for how many slots one.
 	maxTested, perSlots = 8, 8
 	// minChanges is how often a group must have come or gone: once is a coincidence.
@@ -116,21 +125,64 @@ func (s *series) groups(r *reference, own *partial, untested map[int]Untested) [
 	var groups []*group
 	scale := dot(r.expected, r.expected, r.weights)
 	for j, cpus := range s.neighbours {
-		g := &group{members: []int{j}, cpus: cpus}
 		varying := own.withoutPods(r.regressor(cpus))
-		g.left = own.out(varying)
+		left := own.out(varying)
 		before := dot(varying, varying, own.weights)
-		g.size = dot(g.left, g.left, own.weights)
+		levels, comes := s.comesAndGoes(cpus)
 		switch {
 		case !(before > leastVaries*leastVaries*scale):
 			untested[j] = Constant
-		case g.size < leastLeft*before:
+		case dot(left, left, own.weights) < leastLeft*before:
 			untested[j] = WithLoad
+		case !comes:
+			untested[j] = Gradual
 		default:
+			g := &group{members: []int{j}, cpus: levels, left: own.out(own.withoutPods(r.regressor(levels)))}
+			g.size = dot(g.left, g.left, own.weights)
 			groups = append(groups, g)
 		}
 	}
 	return merge(groups, own)
+}
+
+// comesAndGoes returns how many processors a neighbour would use if beside each pod it used as much all the time that it is there, and as little
+// while it is away, and whether it comes and goes beside some. How much it is slowed down itself is not in that, and of one whose work rises and
+// falls that cannot be told: beside such a pod it is taken to be as it is on average.
+func (s *series) comesAndGoes(cpus []float64) (levels []float64, some bool) {
+	its := make([][]float64, s.pods)
+	for i, n := range cpus {
+		its[s.pod[i]] = append(its[s.pod[i]], n)
+	}
+	low, high := make([]float64, s.pods), make([]float64, s.pods)
+	for k, of := range its {
+		low[k], high[k] = quantile(of, 0.02), quantile(of, 0.98)
+		if low[k] < mostAway*high[k] && between(of, low[k], high[k]) <= mostBetween {
+			some = true
+		} else if len(of) > 0 {
+			low[k] = stat.Mean(of, nil)
+			high[k] = low[k]
+		}
+	}
+	levels = make([]float64, len(cpus))
+	for i, n := range cpus {
+		if k := s.pod[i]; n > (low[k]+high[k])/2 {
+			levels[i] = high[k]
+		} else {
+			levels[i] = low[k]
+		}
+	}
+	return levels, some
+}
+
+// between returns which part of some values is neither near the ends of their range nor beyond.
+func between(values []float64, low, high float64) float64 {
+	number := 0
+	for _, v := range values {
+		if v > low+awayTo*(high-low) && v < low+thereFrom*(high-low) {
+			number++
+		}
+	}
+	return float64(number) / float64(max(1, len(values)))
 }
 
 // regressor returns what a neighbour would add if each processor added what is expected.
@@ -215,27 +267,35 @@ func (s *series) test(own *partial, groups []*group) {
 	}
 }
 
-// presence returns how many processors a group uses while it is there, and how often it came or went beside a pod: it is there from three
-// quarters of its usual range on, and away below a quarter.
+// presence returns how many processors a group uses while it is there, and how often it came or went beside a pod.
 func (g *group) presence(s *series) (there float64, changes int) {
-	low, high := quantile(g.cpus, 0.02), quantile(g.cpus, 0.98)
+	low, high := make([]float64, s.pods), make([]float64, s.pods)
+	for i, n := range g.cpus {
+		k := s.pod[i]
+		if high[k] == 0 {
+			low[k] = n
+		}
+		low[k], high[k] = min(low[k], n), max(high[k], n)
+	}
 	state := make([]int, s.pods) // 1 there, −1 away, 0 not known
 	sum, number := 0.0, 0
 	for i, n := range g.cpus {
-		var is int
+		k, is := s.pod[i], 0
 		switch {
-		case n >= low+0.75*(high-low):
+		case high[k] == low[k]:
+			continue
+		case n >= low[k]+thereFrom*(high[k]-low[k]):
 			is = 1
-			sum, number = sum+n-low, number+1
-		case n <= low+0.25*(high-low):
+			sum, number = sum+n-low[k], number+1
+		case n <= low[k]+awayTo*(high[k]-low[k]):
 			is = -1
 		default:
 			continue
 		}
-		if before := state[s.pod[i]]; before != 0 && before != is {
+		if before := state[k]; before != 0 && before != is {
 			changes++
 		}
-		state[s.pod[i]] = is
+		state[k] = is
 	}
 	return sum / max(1, float64(number)), changes
 }

@@ -35,7 +35,11 @@
 // differ prove nothing), the overhead and the square of the load (Frisch and Waugh, Econometrica 1, 1933): who merely comes with load explains
 // nothing. Then
 //
-//   - a neighbour of which next to nothing is left goes with the load of the pods itself, and is not tested;
+//   - a neighbour of which less than half is left goes with the load of the pods itself, and is not tested: where units are counted a little
+//     late, the load that is read is not that which there was, and what serves the same requests goes with the latter;
+//   - one that does not come and go is not tested either: it rises and falls, or never uses less than 0.4 of what it does. What makes all pods of
+//     a node slower, as another virtual machine does, has such neighbours use more processors for the same work in the same minutes;
+//   - of the others nⱼ is one of two levels beside each pod, as much as while they are there or as while they are away, for the same reason;
 //   - neighbours of which what is left correlates by more than 0.9 cannot be told apart, and are one group;
 //   - of the groups at most 8, and one for each 8 slots, are tested: those that vary most;
 //   - of their effects those below 0 are left out one after another, the lowest first, as in an active set of non-negative least squares;

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -46,6 +47,53 @@ func TestLoadThatMerelyRisesIsNoInflationAndNamesNoNeighbour(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What makes all pods of a node slower, as another virtual machine does, makes neighbours use more processors for their work in the same minutes. And of
+// a counter that is read late the units are wrong, while neighbours that serve the same requests go with the true ones.
+func TestANeighbourThatIsSlowedTooIsNotNamed(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(s *simulation, random *rand.Rand){
+		"all slower at times": func(s *simulation, random *rand.Rand) {
+			episodes := telegraph(random, 0.5, s.slots, 10)
+			s.slower = func(t int) float64 { return 1 + episodes(t, 0) }
+		},
+		"all slower in waves": func(s *simulation, _ *rand.Rand) {
+			s.slower = func(t int) float64 { return 1.25 + 0.25*math.Sin(float64(t)/5) }
+		},
+		"readings that are late": func(s *simulation, _ *rand.Rand) { s.late = 0.08 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chance := 0 // the last one has nothing to do with it, and is named in 1 of 100 series
+			for k := range 40 {
+				random := seeded(k)
+				s := plain()
+				s.pods = 1
+				s.neighbours = []func(int, int) float64{
+					func(t, _ int) float64 { return s.rate(t) / 150 },                    // the clients
+					func(t, _ int) float64 { return 1 + 0.4*math.Sin(float64(t+7*k)/9) }, // with work of its own
+					steady(0.5), telegraph(random, 1, s.slots, 12),
+				}
+				s.effects = make([]float64, len(s.neighbours))
+				change(s, random)
+				series, _ := s.series(random)
+				e, err := inflation.Analyze(series)
+				switch {
+				case errors.Is(err, inflation.ErrUnrelated): // so slow that nothing is said
+				case err != nil:
+					t.Fatal(err)
+				case cmp.Equal(named(e), [][]int{{3}}):
+					chance++
+				case named(e) != nil:
+					t.Errorf("series %d: %v are named", k, named(e))
+				}
+			}
+			if chance > 2 {
+				t.Errorf("one that is not slowed is named in %d of 40 series", chance)
+			}
+		})
 	}
 }
 

@@ -17,6 +17,10 @@ type simulation struct {
 	neighbours []func(slot, pod int) float64
 	// effects are by how much each processor of a neighbour inflates.
 	effects []float64
+	// slower returns how many times as long all pods of the node take for the same work, for a reason that is none of them; nil is 1.
+	slower func(slot int) float64
+	// late is the standard deviation of the relative error with which units are counted in the slot in which they are done.
+	late float64
 	// noise is the standard deviation of relative errors, and alike the correlation of those of successive slots.
 	noise, alike float64
 }
@@ -34,14 +38,21 @@ func (s *simulation) series(random *rand.Rand) ([]inflation.Interval, float64) {
 			errors[k] = s.alike*errors[k] + math.Sqrt(1-s.alike*s.alike)*random.NormFloat64()
 			rate := s.rate(t) * (1 + 0.05*random.NormFloat64())
 			quiet := s.overhead + s.perUnit*rate
-			slower := 1.0
+			slower, machine := 1.0, 1.0
+			if s.slower != nil {
+				machine = s.slower(t)
+			}
 			v := inflation.Interval{Slot: int64(t), Pod: k, Seconds: 60, Units: 60 * rate}
 			for j, n := range s.neighbours {
-				cpus := max(0, n(t, k)*(1+0.05*random.NormFloat64()))
+				cpus := max(0, n(t, k)*machine*(1+0.05*random.NormFloat64()))
 				v.Neighbours = append(v.Neighbours, cpus)
 				slower += s.effects[j] * cpus
 			}
+			slower *= machine
 			v.CPU = 60 * quiet * slower * max(0, 1+s.noise*errors[k])
+			if s.late > 0 {
+				v.Units *= max(0, 1+s.late*random.NormFloat64())
+			}
 			series = append(series, v)
 			if t >= s.slots-inflation.Recent {
 				used, expected = used+quiet*slower, expected+quiet
