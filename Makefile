@@ -458,6 +458,27 @@ disk-lab: ## Run pods that time themselves beside each other at the disk of this
 	nice -n -20 out/disklab/disklab record -o out/disklab/recording.json.gz $(ARGS)
 	out/disklab/disklab fit out/disklab/recording.json.gz
 
+.PHONY: disk-quiet
+disk-quiet: ## Count what is found wrongly at the disk of this machine while it is little used; needs Linux and root, takes ten minutes (ARGS='--intervals 1000')
+	$(GO_BUILD) -o out/disklab/ ./hack/disklab
+	nice -n -20 out/disklab/disklab quiet $(ARGS)
+
+# The Debian packages of the programs that are run.
+PROGRAM_PACKAGES := sqlite3 redis-server gcc libc6-dev
+
+.PHONY: disk-programs
+disk-programs: ## Run real programs beside each other at the disk of this machine, and compare what is said of them; needs Linux and root, takes a quarter of an hour
+	@if command -v apt-get >/dev/null && ! dpkg -s $(PROGRAM_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(PROGRAM_PACKAGES); fi
+	$(GO_BUILD) -o out/disklab/ ./hack/disklab
+	nice -n -20 out/disklab/disklab programs $(ARGS)
+
+.PHONY: work-lab
+work-lab: ## Run a web server beside a cache thrasher, and compare its inflation with a fixed piece of work; needs Linux, root and two idle processors, takes 40 minutes
+	@mkdir -p out/worklab
+	$(GO_BUILD) -o out/worklab/ ./hack/worklab
+	nice -n -20 out/worklab/worklab -o out/worklab/recording.json.gz $(ARGS)
+
 .PHONY: compare
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')
 	go run ./hack/compare --trimaran $(TOOLS)/trimaran $(ARGS)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // groups are control groups as a kubelet lays them out: kubepods/pod<uid>/<id>, below a directory of this process in each hierarchy, so
@@ -121,6 +126,43 @@ func (g *groups) add(uid, container string, process int) error {
 		}
 	}
 	return nil
+}
+
+// end kills what runs in a pod still, as a server that a program of it started, and waits until it has ended.
+func (g *groups) end(ctx context.Context, uid string) error {
+	const every, patience = 10 * time.Millisecond, 5 * time.Second
+	err := wait.PollUntilContextTimeout(ctx, every, patience, true, func(context.Context) (bool, error) {
+		left, err := g.kill(uid)
+		return left == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("pod %s does not end: %w", uid, err)
+	}
+	return nil
+}
+
+// kill kills what runs in a pod, and returns how many processes these are.
+func (g *groups) kill(uid string) (left int, err error) {
+	for _, path := range g.made {
+		if !strings.Contains(path, "pod"+uid) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(path, "cgroup.procs"))
+		if err != nil {
+			return left, err
+		}
+		for id := range strings.FieldsSeq(string(text)) {
+			process, err := strconv.Atoi(id)
+			if err != nil {
+				return left, fmt.Errorf("%s: %w", path, err)
+			}
+			left++
+			if err := unix.Kill(process, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+				return left, err
+			}
+		}
+	}
+	return left, nil
 }
 
 // remove removes the groups whose path has a text in it; all with an empty one. Their processes must have ended.

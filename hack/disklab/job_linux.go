@@ -25,7 +25,8 @@ const (
 // job runs a spec: threads that each do one operation at a time, and time it themselves.
 type job struct {
 	spec
-	file int
+	file   int
+	folder string // of a program
 
 	mutex    sync.Mutex
 	totals   totals
@@ -42,10 +43,16 @@ func runJob(in io.Reader, out io.Writer, s spec, path string) error {
 	debug.SetGCPercent(-1)          // a loop that allocates nothing
 	runtime.GOMAXPROCS(s.Depth + 2) // no thread waits for another one's turn in the runtime
 	j := &job{spec: s}
-	if err := j.open(path); err != nil {
-		return err
+	if s.Program != "" {
+		if err := j.prepare(path); err != nil {
+			return err
+		}
+	} else {
+		if err := j.open(path); err != nil {
+			return err
+		}
+		defer unix.Close(j.file)
 	}
-	defer unix.Close(j.file)
 	encoder := json.NewEncoder(out)
 	if err := encoder.Encode(totals{}); err != nil { // it is ready
 		return err
@@ -103,8 +110,8 @@ func (j *job) open(path string) (err error) {
 
 // now returns the totals so far.
 func (j *job) now() (totals, error) {
-	var used unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
+	var used, usedBy unix.Rusage
+	if err := errors.Join(unix.Getrusage(unix.RUSAGE_SELF, &used), unix.Getrusage(unix.RUSAGE_CHILDREN, &usedBy)); err != nil {
 		return totals{}, err
 	}
 	j.mutex.Lock()
@@ -114,12 +121,16 @@ func (j *job) now() (totals, error) {
 		t.Blocked += now.Sub(j.since).Seconds()
 	}
 	t.At = now.UnixNano()
-	t.CPU = float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9
+	t.CPU = float64(used.Utime.Nano()+used.Stime.Nano()+usedBy.Utime.Nano()+usedBy.Stime.Nano()) / 1e9
 	return t, j.err
 }
 
 // thread is one of the threads of the job, until an operation fails or the process ends.
 func (j *job) thread(number int) {
+	if j.Program != "" {
+		j.repeat()
+		return
+	}
 	runtime.LockOSThread()
 	// Without slack of the timer short thoughts are as long as they are meant to be.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)

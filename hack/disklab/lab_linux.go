@@ -134,6 +134,14 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// end ends jobs, and all that they started.
+func (l *lab) end(ctx context.Context, running []*child) (err error) {
+	for _, c := range running {
+		err = errors.Join(err, c.stop(), l.groups.end(context.WithoutCancel(ctx), c.uid))
+	}
+	return errors.Join(err, l.groups.remove("podd15c0000"))
+}
+
 // moment is everything that is counted, at a moment.
 type moment struct {
 	at     time.Time
@@ -153,10 +161,7 @@ func (l *lab) once(ctx context.Context, specs []spec, which []int) (_ run, err e
 	unix.Sync()
 	running := make([]*child, 0, len(which))
 	defer func() {
-		for _, c := range running {
-			err = errors.Join(err, c.stop())
-		}
-		err = errors.Join(err, l.groups.remove("podd15c0000"))
+		err = errors.Join(err, l.end(ctx, running))
 	}()
 	for _, i := range which {
 		c, err := l.start(ctx, specs[i], i)

@@ -4,6 +4,8 @@
 //	disklab record --mixes 40 -o recording.json.gz
 //	disklab show recording.json.gz
 //	disklab fit recording.json.gz
+//	disklab quiet --intervals 1000
+//	disklab programs
 //
 // It needs Linux, and to record, root. The pods are control groups as a kubelet lays them out, so that a gauge's reader sees them, and
 // jobs in them are this program again.
@@ -51,7 +53,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(recordCommand(), jobCommand(), showCommand(), fitCommand())
+	root.AddCommand(recordCommand(), jobCommand(), showCommand(), fitCommand(), quietCommand(), programsCommand())
 	return root
 }
 

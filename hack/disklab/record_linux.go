@@ -34,10 +34,18 @@ func jobCommand() *cobra.Command {
 	return c
 }
 
+// mayRecord returns why this user cannot make control groups.
+func mayRecord() error {
+	if os.Geteuid() != 0 {
+		return errors.New("control groups are made by root: run disklab as root")
+	}
+	return nil
+}
+
 // record runs the mixes, and writes the recording after each.
 func record(ctx context.Context, o options, out, log io.Writer) (err error) {
-	if os.Geteuid() != 0 {
-		return errors.New("control groups are made by root: run disklab record as root")
+	if err := mayRecord(); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
 		return err

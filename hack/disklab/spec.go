@@ -30,8 +30,9 @@ const (
 	fdatasync = "fdatasync" // after each write
 )
 
-// spec says what a job does: Depth threads, each in a loop of thinking, computing, and one operation.
+// spec says what a job does: a program again and again, or Depth threads, each in a loop of thinking, computing, and one operation.
 type spec struct {
+	Program   string `json:"program,omitempty"`
 	Operation string `json:"operation"`
 	Access    string `json:"access"`
 	Cache     string `json:"cache"`
@@ -58,6 +59,10 @@ const (
 )
 
 func (s spec) validate() error {
+	if s.Program != "" {
+		_, err := programOf(s.Program)
+		return err
+	}
 	switch {
 	case s.Operation != read && s.Operation != write:
 		return fmt.Errorf("operation: %q is neither %s nor %s", s.Operation, read, write)
@@ -86,7 +91,7 @@ func (s spec) validate() error {
 }
 
 // usesDisk reports whether its operations reach the device.
-func (s spec) usesDisk() bool { return s.Cache != cached }
+func (s spec) usesDisk() bool { return s.Program != "" || s.Cache != cached }
 
 // waits reports whether each of its operations waits for the device: readers at random places do, which the kernel does not read ahead of, and
 // those who write so that it lasts.
@@ -99,6 +104,9 @@ func (s spec) waits() bool {
 
 // String returns the kind, such as "random direct read 4k x8, think 2ms".
 func (s spec) String() string {
+	if s.Program != "" {
+		return s.Program
+	}
 	text := fmt.Sprintf("%s %s %s %s", s.Access, s.Cache, s.Operation, size(s.Bytes))
 	if s.Sync != "" {
 		text += " " + s.Sync

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 const (
@@ -14,12 +12,9 @@ const (
 	// leastLeft is the part of a neighbour's variation that its pods' own load must leave: what goes with half of it may go with all of it where
 	// units are counted late. leastVaries is the least variation, in processors.
 	leastLeft, leastVaries = 0.5, 0.01
-	// mostAway is how much a neighbour may use while it is away, as a part of what it uses while it is there. What makes all pods of a node slower,
-	// such as another virtual machine, has its neighbours use more processors for the same work: by less than that.
-	mostAway = 0.4
-	// thereFrom and awayTo are the parts of its range from which on a neighbour is there, and up to which it is away; mostBetween is the largest
-	// part of the slots in which it may be neither.
-	thereFrom, awayTo, mostBetween = 0.75, 0.25, 0.25
+	// awayTo is up to which part of what a neighbour uses at most it is away. What makes all pods of a node slower, such as another virtual
+	// machine, has its neighbours use more processors for the same work, but none that is away come.
+	awayTo = 0.15
 	// maxTested is how many groups are tested, and perSlots for how many slots one.
 	maxTested, perSlots = 8, 8
 	// minChanges is how often a group must have come or gone: once is a coincidence.
@@ -32,6 +27,8 @@ type group struct {
 	cpus    []float64 // of all of them, by interval
 	left    []float64 // of the regressor, without the pods' own load
 	size    float64
+	// leftOfLevels is what is left of a regressor that has but two levels beside each pod: as while the group is there, and as while it is away.
+	leftOfLevels []float64
 
 	perCPU Value
 	named  bool
@@ -135,9 +132,9 @@ func (s *series) groups(r *reference, own *partial, untested map[int]Untested) [
 		case dot(left, left, own.weights) < leastLeft*before:
 			untested[j] = WithLoad
 		case !comes:
-			untested[j] = Gradual
+			untested[j] = Staying
 		default:
-			g := &group{members: []int{j}, cpus: levels, left: own.out(own.withoutPods(r.regressor(levels)))}
+			g := &group{members: []int{j}, cpus: cpus, left: left, leftOfLevels: own.out(own.withoutPods(r.regressor(levels)))}
 			g.size = dot(g.left, g.left, own.weights)
 			groups = append(groups, g)
 		}
@@ -146,43 +143,36 @@ func (s *series) groups(r *reference, own *partial, untested map[int]Untested) [
 }
 
 // comesAndGoes returns how many processors a neighbour would use if beside each pod it used as much all the time that it is there, and as little
-// while it is away, and whether it comes and goes beside some. How much it is slowed down itself is not in that, and of one whose work rises and
-// falls that cannot be told: beside such a pod it is taken to be as it is on average.
+// while it is away, and whether it comes and goes beside some. How much it is slowed down itself is not in these levels.
 func (s *series) comesAndGoes(cpus []float64) (levels []float64, some bool) {
 	its := make([][]float64, s.pods)
 	for i, n := range cpus {
 		its[s.pod[i]] = append(its[s.pod[i]], n)
 	}
-	low, high := make([]float64, s.pods), make([]float64, s.pods)
+	from := make([]float64, s.pods) // which it is there
 	for k, of := range its {
-		low[k], high[k] = quantile(of, 0.02), quantile(of, 0.98)
-		if low[k] < mostAway*high[k] && between(of, low[k], high[k]) <= mostBetween {
-			some = true
-		} else if len(of) > 0 {
-			low[k] = stat.Mean(of, nil)
-			high[k] = low[k]
+		from[k] = awayTo * quantile(of, 0.98)
+	}
+	var sums, numbers [2][]float64 // away, and there
+	for there := range sums {
+		sums[there], numbers[there] = make([]float64, s.pods), make([]float64, s.pods)
+	}
+	is := make([]int, len(cpus))
+	for i, n := range cpus {
+		k := s.pod[i]
+		if n > from[k] {
+			is[i] = 1
 		}
+		sums[is[i]][k] += n
+		numbers[is[i]][k]++
 	}
 	levels = make([]float64, len(cpus))
-	for i, n := range cpus {
-		if k := s.pod[i]; n > (low[k]+high[k])/2 {
-			levels[i] = high[k]
-		} else {
-			levels[i] = low[k]
-		}
+	for i := range cpus {
+		k := s.pod[i]
+		levels[i] = sums[is[i]][k] / numbers[is[i]][k]
+		some = some || numbers[0][k] > 0 && numbers[1][k] > 0
 	}
 	return levels, some
-}
-
-// between returns which part of some values is neither near the ends of their range nor beyond.
-func between(values []float64, low, high float64) float64 {
-	number := 0
-	for _, v := range values {
-		if v > low+awayTo*(high-low) && v < low+thereFrom*(high-low) {
-			number++
-		}
-	}
-	return float64(number) / float64(max(1, len(values)))
 }
 
 // regressor returns what a neighbour would add if each processor added what is expected.
@@ -217,7 +207,8 @@ func merge(singles []*group, own *partial) []*group {
 	for i, single := range singles {
 		g := joined[root[i]]
 		if g == nil {
-			g = &group{cpus: make([]float64, len(single.cpus)), left: make([]float64, len(single.left))}
+			n := len(single.cpus)
+			g = &group{cpus: make([]float64, n), left: make([]float64, n), leftOfLevels: make([]float64, n)}
 			joined[root[i]] = g
 			groups = append(groups, g)
 		}
@@ -225,6 +216,7 @@ func merge(singles []*group, own *partial) []*group {
 		for t := range g.cpus {
 			g.cpus[t] += single.cpus[t]
 			g.left[t] += single.left[t]
+			g.leftOfLevels[t] += single.leftOfLevels[t]
 		}
 	}
 	for _, g := range groups {
@@ -261,38 +253,42 @@ func (s *series) test(own *partial, groups []*group) {
 		}
 		active = slices.Delete(active, lowest, lowest+1)
 	}
-	for _, g := range groups {
+	// How much a neighbour uses while it is there may be how much it is slowed down itself: that it is there must go with the inflation, too.
+	columns := make([][]float64, len(active))
+	for k, g := range active {
+		columns[k] = g.leftOfLevels
+	}
+	byLevels, is := regress(columns, y, own.weights, s.slot, s.slots)
+	if !is {
+		return
+	}
+	for k, g := range active {
 		there, changes := g.presence(s)
-		g.named = g.perCPU.Low > 0 && changes >= minChanges && g.perCPU.Value*there >= Noticeable
+		byPresence := byLevels.coefficients[k] > byLevels.margin(k, Confidence, 1)
+		g.named = g.perCPU.Low > 0 && byPresence && changes >= minChanges && g.perCPU.Value*there >= Noticeable
 	}
 }
 
-// presence returns how many processors a group uses while it is there, and how often it came or went beside a pod.
+// presence returns how many processors a group uses while it is there, and how often it came or went beside a pod: it is there from half of its
+// range on.
 func (g *group) presence(s *series) (there float64, changes int) {
-	low, high := make([]float64, s.pods), make([]float64, s.pods)
+	low, high := slices.Repeat([]float64{math.Inf(1)}, s.pods), make([]float64, s.pods)
 	for i, n := range g.cpus {
 		k := s.pod[i]
-		if high[k] == 0 {
-			low[k] = n
-		}
 		low[k], high[k] = min(low[k], n), max(high[k], n)
 	}
 	state := make([]int, s.pods) // 1 there, −1 away, 0 not known
 	sum, number := 0.0, 0
 	for i, n := range g.cpus {
-		k, is := s.pod[i], 0
-		switch {
-		case high[k] == low[k]:
-			continue
-		case n >= low[k]+thereFrom*(high[k]-low[k]):
-			is = 1
-			sum, number = sum+n-low[k], number+1
-		case n <= low[k]+awayTo*(high[k]-low[k]):
-			is = -1
-		default:
+		k, is := s.pod[i], -1
+		if high[k] == low[k] {
 			continue
 		}
-		if before := state[k]; before != 0 && before != is {
+		if n >= (low[k]+high[k])/2 {
+			is = 1
+			sum, number = sum+n-low[k], number+1
+		}
+		if state[k] == -is {
 			changes++
 		}
 		state[k] = is

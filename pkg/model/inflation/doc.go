@@ -37,14 +37,14 @@
 //
 //   - a neighbour of which less than half is left goes with the load of the pods itself, and is not tested: where units are counted a little
 //     late, the load that is read is not that which there was, and what serves the same requests goes with the latter;
-//   - one that does not come and go is not tested either: it rises and falls, or never uses less than 0.4 of what it does. What makes all pods of
-//     a node slower, as another virtual machine does, has such neighbours use more processors for the same work in the same minutes;
-//   - of the others nⱼ is one of two levels beside each pod, as much as while they are there or as while they are away, for the same reason;
+//   - one that is never away, which is up to 0.15 of what it uses at most, is not tested either. What makes all pods of a node slower, as another
+//     virtual machine does, has their neighbours use more processors for the same work in the same minutes, but none that is away come;
 //   - neighbours of which what is left correlates by more than 0.9 cannot be told apart, and are one group;
 //   - of the groups at most 8, and one for each 8 slots, are tested: those that vary most;
 //   - of their effects those below 0 are left out one after another, the lowest first, as in an active set of non-negative least squares;
 //   - a group is named if the interval of its effect is above 0, at 99 % for all that are tested together (Bonferroni), it came or went
-//     [minChanges] times or more, and it adds [Noticeable] or more while it is there.
+//     [minChanges] times or more, it adds [Noticeable] or more while it is there, and the inflation goes with its being there as well, at 95 %,
+//     whatever it uses then.
 //
 // # Cost
 //

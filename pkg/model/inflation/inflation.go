@@ -96,8 +96,8 @@ const (
 	Constant Untested = iota + 1
 	// WithLoad means that it came and went with the load of the pods themselves.
 	WithLoad
-	// Gradual means that it rose and fell, or never left, so that it cannot be told from one that is slowed down itself.
-	Gradual
+	// Staying means that it was never away, so that it cannot be told from one that is slowed down itself.
+	Staying
 	// TooMany means that others varied more.
 	TooMany
 )
