@@ -201,7 +201,7 @@ func show(w io.Writer, outcomes []outcome) error {
 		e := o.estimate
 		t.Add(o.Name, set, fmt.Sprintf("%.2f ms", 1000*e.Quiet.Value), fmt.Sprintf("%.3f", e.Inflation.Value),
 			fmt.Sprintf("%.3f to %.3f", e.Inflation.Low, e.Inflation.High), fmt.Sprintf("%.3f", o.reference()), percent(o.off()),
-			text.Added(o.effect(spinner)), text.Added(o.effect(thrasher)), strings.Join(named(e), " "))
+			added(o.effect(spinner)), added(o.effect(thrasher)), strings.Join(named(e), " "))
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -249,3 +249,6 @@ func summary(outcomes []outcome) (lines []string) {
 
 // percent writes a part to a tenth of a per cent.
 func percent(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }
+
+// added writes what is added, or less.
+func added(part float64) string { return fmt.Sprintf("%+.2f", part) }
