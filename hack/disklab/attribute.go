@@ -113,7 +113,7 @@ func (a attribution) blames(s service, m mixRecord, pod int) int {
 }
 
 // showAttribution says how often each candidate blames the pod whose removal helps the victim most, in mixes of three pods and more.
-func showAttribution(w io.Writer, r *recording, s service, noisy bool) {
+func showAttribution(w io.Writer, r *recorded, s service, noisy bool) {
 	fmt.Fprintln(w, "CULPRIT BY\tRIGHT\tOF\tWITHIN 3 %\tWHAT REMOVING IT WINS, OF THE BEST")
 	for _, a := range attributions() {
 		of := score{}

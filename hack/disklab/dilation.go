@@ -200,7 +200,7 @@ func (q queue) ofOthers(pod int) float64 {
 }
 
 // showDilation says how far the candidates are from the dilation of direct reads and of writes that last.
-func showDilation(w io.Writer, r *recording, s service, noisy bool) {
+func showDilation(w io.Writer, r *recorded, s service, noisy bool) {
 	fmt.Fprintln(w, "DILATION BY\tPODS\tMEAN ERROR\tMEDIAN\tWORST\tOF VICTIMS\tMEAN ERROR\tWORST\tTHE WORST")
 	for _, e := range estimates(r.Processors) {
 		var all, victims []float64

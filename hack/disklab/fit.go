@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/hack/recording"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -20,8 +21,8 @@ func fitCommand() *cobra.Command {
 		Short: "Compare models of the disk with what was recorded",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := load(args[0])
-			if err != nil {
+			r := &recorded{}
+			if err := recording.Load(args[0], r); err != nil {
 				return err
 			}
 			if len(r.Sweep) == 0 {
@@ -35,7 +36,7 @@ func fitCommand() *cobra.Command {
 }
 
 // fit writes what the device does, and how well models tell what pods suffered.
-func fit(out io.Writer, r *recording, noisy bool) error {
+func fit(out io.Writer, r *recorded, noisy bool) error {
 	s := learn(r.Sweep)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	s.show(w)
@@ -93,7 +94,7 @@ func sum(x []float64) float64 {
 
 // showPressure compares the stall at disks that the kernel accounts with the time that jobs were blocked by their own clock. What an operation
 // computes in the kernel is in the latter alone: where nothing else computes, the stall with the CPU time is to be the whole.
-func showPressure(w io.Writer, r *recording, noisy bool) {
+func showPressure(w io.Writer, r *recorded, noisy bool) {
 	stalls, whole := ratios{}, ratios{}
 	add := func(prefix string, s spec, one run, i int) {
 		pod := one.Pods[i]
@@ -132,7 +133,7 @@ func showPressure(w io.Writer, r *recording, noisy bool) {
 }
 
 // showAwait compares the mean time of an operation by /proc/diskstats with the latency by the job's own clock, alone.
-func showAwait(w io.Writer, r *recording, noisy bool) {
+func showAwait(w io.Writer, r *recorded, noisy bool) {
 	ratios := map[string][]float64{}
 	add := func(s spec, one run) {
 		d, pod := one.Device, one.Pods[0]
@@ -178,7 +179,7 @@ func (r ratios) add(name string, read, truth float64) {
 }
 
 // showReader compares what Loadline's gauge reads with what the lab counts itself.
-func showReader(w io.Writer, r *recording) {
+func showReader(w io.Writer, r *recorded) {
 	all := ratios{}
 	for _, m := range r.Mixes {
 		for _, one := range m.Runs {

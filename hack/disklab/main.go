@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/hack/recording"
 )
 
 // options are the flags of record.
@@ -118,8 +120,8 @@ func showCommand() *cobra.Command {
 		Short: "Show what was recorded",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := load(args[0])
-			if err != nil {
+			r := &recorded{}
+			if err := recording.Load(args[0], r); err != nil {
 				return err
 			}
 			return show(c.OutOrStdout(), r)

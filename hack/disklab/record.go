@@ -2,8 +2,8 @@ package main
 
 import "loadline.dev/loadline/pkg/gauge/usage"
 
-// recording is the document that a lab writes.
-type recording struct {
+// recorded is the document that a lab writes.
+type recorded struct {
 	Kernel     string      `json:"kernel"`
 	Processors int         `json:"processors"`
 	Device     string      `json:"device"`

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/hack/recording"
 )
 
 func jobCommand() *cobra.Command {
@@ -55,11 +57,12 @@ func record(ctx context.Context, o options, out, log io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &recording{
+	r := &recorded{
 		Kernel: kernel(), Processors: runtime.NumCPU(), Device: l.number, Scheduler: scheduler(l.number), Seed: o.seed, Seconds: float64(o.seconds),
 	}
 	if o.again {
-		if r, err = load(o.out); err != nil {
+		r = &recorded{}
+		if err := recording.Load(o.out, r); err != nil {
 			return err
 		}
 		o.seed = r.Seed
@@ -74,7 +77,7 @@ func record(ctx context.Context, o options, out, log io.Writer) (err error) {
 			return err
 		}
 	}
-	if err := save(o.out, r); err != nil {
+	if err := recording.Save(o.out, r); err != nil {
 		return err
 	}
 	for i, m := range draw(o.mixes, o.seed) {
@@ -90,7 +93,7 @@ func record(ctx context.Context, o options, out, log io.Writer) (err error) {
 			return err
 		}
 		r.Mixes[i] = done
-		if err := errors.Join(save(o.out, r), showMix(log, done)); err != nil {
+		if err := errors.Join(recording.Save(o.out, r), showMix(log, done)); err != nil {
 			return err
 		}
 	}
@@ -169,7 +172,7 @@ func victims(all []truth) bool {
 }
 
 // sweep runs direct jobs of each size, direction and depth by themselves.
-func (l *lab) sweep(ctx context.Context, r *recording) error {
+func (l *lab) sweep(ctx context.Context, r *recorded) error {
 	seconds := l.seconds
 	l.seconds = min(l.seconds, 2)
 	defer func() { l.seconds = seconds }()
@@ -197,7 +200,7 @@ func (l *lab) sweep(ctx context.Context, r *recording) error {
 }
 
 // sustain keeps the device busy for some seconds with each of several jobs, small operations and large ones.
-func (l *lab) sustain(ctx context.Context, r *recording, long int) error {
+func (l *lab) sustain(ctx context.Context, r *recorded, long int) error {
 	seconds := l.seconds
 	l.seconds = long
 	defer func() { l.seconds = seconds }()

@@ -7,7 +7,7 @@ import (
 )
 
 // show writes a table of the mixes.
-func show(out io.Writer, r *recording) error {
+func show(out io.Writer, r *recorded) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "MIX\tPOD\tKIND\tALONE\tLATENCY\tTOGETHER\tLATENCY\tDILATION\tCULPRIT\t")
 	for _, m := range r.Mixes {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"loadline.dev/loadline/hack/recording"
 )
 
 // ran returns a run of one second.
@@ -57,14 +60,11 @@ func TestOfTwoPodsTheOtherIsTheCulprit(t *testing.T) {
 
 func TestARecordingIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	want := &recording{Kernel: "6.12", Seed: 7, Mixes: []mixRecord{{mix: draw(1, 1)[0], Runs: []run{ran([]int64{1}, []float64{2}, 0)}}}}
+	want := &recorded{Kernel: "6.12", Seed: 7, Mixes: []mixRecord{{mix: draw(1, 1)[0], Runs: []run{ran([]int64{1}, []float64{2}, 0)}}}}
 	for _, name := range []string{"a.json", "a.json.gz"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := save(path, want); err != nil {
-			t.Fatal(err)
-		}
-		got, err := load(path)
-		if err != nil {
+		got := &recorded{}
+		if err := errors.Join(recording.Save(path, want), recording.Load(path, got)); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(mixRecord{})); diff != "" {

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"loadline.dev/loadline/hack/recording"
 	"loadline.dev/loadline/pkg/model/inflation"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -86,6 +87,21 @@ func (o *outcome) pieces(neighbour int) (with, without []float64) {
 		}
 	}
 	return with, without
+}
+
+// load reads outcomes, and judges them.
+func load(path string) (outcomes []outcome, err error) {
+	if err := recording.Load(path, &outcomes); err != nil {
+		return nil, err
+	}
+	for i := range outcomes {
+		o := &outcomes[i]
+		if len(o.Pieces) != len(o.Series) {
+			return nil, fmt.Errorf("%s: case %d (%s): %d pieces of %d slots", path, i, o.Name, len(o.Pieces), len(o.Series))
+		}
+		o.judge()
+	}
+	return outcomes, nil
 }
 
 // median returns that of some values, NaN of none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadline.dev/loadline/hack/recording"
 	"loadline.dev/loadline/pkg/model/inflation"
 )
 
@@ -104,7 +105,7 @@ func TestOutcomesAreKeptAndSummedUp(t *testing.T) {
 		all = append(all, o)
 	}
 	path := filepath.Join(t.TempDir(), "recording.json.gz")
-	if err := save(path, all); err != nil {
+	if err := recording.Save(path, all); err != nil {
 		t.Fatal(err)
 	}
 	read, err := load(path)

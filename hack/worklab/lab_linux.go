@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loadline.dev/loadline/hack/recording"
 	"loadline.dev/loadline/pkg/evaluate/observations"
 	"loadline.dev/loadline/pkg/model/inflation"
 	"loadline.dev/loadline/pkg/prometheus"
@@ -122,7 +123,7 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		outcomes = append(outcomes, *result)
 	}
 	if o.out != "" {
-		if err := save(o.out, outcomes); err != nil {
+		if err := recording.Save(o.out, outcomes); err != nil {
 			return err
 		}
 	}
