@@ -5,7 +5,7 @@
 //	worklab judge recording.json.gz
 //
 // It needs Linux and two processors that do nothing else. The server has the first one, and the clients and neighbours have the second, so
-// that nobody waits for a processor: what makes requests slower is the cache and the memory that both share. All of them are this program
+// that the server does not wait for one: what makes requests slower is the cache and the memory that both share. All of them are this program
 // again.
 package main
 
