@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -35,5 +36,29 @@ func TestUnitsOfWorkHaveAColumnWhereSomePodHasACounter(t *testing.T) {
 		if has := strings.Contains(out.String(), "PER UNIT"); has != counted {
 			t.Errorf("with a counter: %v\n%s", counted, out.String())
 		}
+	}
+}
+
+func TestThePageOfAPodSaysHowMuchLongerItsUnitsTake(t *testing.T) {
+	t.Parallel()
+	pod := findings.Pod{Pod: "shop/api", Dilation: 1.02, PerUnit: &findings.PerUnit{Unit: "request", Dilation: 2, Waiting: 2, Inflation: 1}}
+	of := func() string {
+		p, is := report.PodPage(situation(&findings.Answer{Above: 1.2, Pods: []findings.Pod{pod}}), "shop/api")
+		if !is {
+			t.Fatal("there is no page")
+		}
+		return p.Sections[0].Bars.Rows[0].Words
+	}
+	const units = "requests take 2.00 times as long: 2.00 times by waiting, 1.00 times by slower service"
+	if got := of(); got != units {
+		t.Errorf("got %s", got)
+	}
+	pod.Causes = []observed.Cause{{Kind: observed.ByNeighbour, Pod: "etl/sort", Dilation: 0.5}}
+	if got, want := of(), "because of etl/sort +0.50; "+units; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	pod.Causes, pod.PerUnit = nil, nil
+	if got := of(); got != "nothing slows it down noticeably" {
+		t.Errorf("got %s", got)
 	}
 }

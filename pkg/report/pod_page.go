@@ -35,11 +35,13 @@ func PodPage(s *Situation, name string) (p page.Page, is bool) {
 		Name: name, Figure: text.Times(pod.Dilation), Parts: barParts(pod.Causes), Severity: rated(pod.Felt(), s.Above),
 		Words: "nothing slows it down noticeably",
 	}
-	if len(pod.Causes) > 0 {
+	switch {
+	case len(pod.Causes) > 0 && pod.PerUnit != nil:
+		row.Words = "because of " + because(pod.Causes, allCauses) + "; " + UnitWords(pod.PerUnit)
+	case len(pod.Causes) > 0:
 		row.Words = "because of " + because(pod.Causes, allCauses)
-	}
-	if pod.PerUnit != nil {
-		row.Words += "; " + UnitWords(pod.PerUnit)
+	case pod.PerUnit != nil:
+		row.Words = UnitWords(pod.PerUnit)
 	}
 	if i := slices.IndexFunc(s.Findings, func(f findings.Finding) bool { return f.Pod.Pod == name }); i >= 0 {
 		f := &s.Findings[i]

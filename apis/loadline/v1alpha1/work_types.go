@@ -167,8 +167,8 @@ type WorkNeighbours struct {
 	// reason says why neighbours are named, or why none is: Named, NotNow (those that
 	// inflated before are away), NoEvidence (none of them goes with it, with 99 %
 	// confidence for all that were tested), NotTested (all of them are there all the
-	// time, rise and fall, or come with the load of the pods themselves), or TooShort
-	// (of the observation).
+	// time, or come with the load of the pods themselves), or TooShort (of the
+	// observation).
 	// +required
 	// +kubebuilder:validation:Enum=Named;NotNow;NoEvidence;NotTested;TooShort
 	Reason string `json:"reason,omitempty"`

@@ -34,7 +34,7 @@ type explainer struct {
 	modes    *guardModes
 	hold     Hold
 	refusals node.Refusals // by the guard
-	slowers  []string      // the workloads beside which pods of the same profile serve slower
+	goWith   []string      // the workloads beside which pods of the same profile serve slower
 }
 
 // ignore notes which annotations of devices are wrong, each once: what a node is without them can be used all the same.
@@ -131,7 +131,7 @@ func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 	}
 	x.snapshot, x.modes, x.hold = index.Snapshot(), x.newGuardModes(), x.newHold()
 	if w := x.profileOf(in.Pod); w != nil && w.Spec.Work != nil {
-		x.slowers = inflations.GoWith(w, inflations.ByUID(in.Pods))
+		x.goWith = inflations.GoWith(w, inflations.ByUID(in.Pods))
 	}
 	for i := range in.Pods {
 		p := &in.Pods[i]

@@ -24,11 +24,11 @@ func (x *explainer) service(w *v1alpha1.WorkloadProfile) *Service {
 
 // slowerBeside returns the workloads among pods beside which pods of the same profile were seen to serve slower.
 func (x *explainer) slowerBeside(pods []*corev1.Pod) (found []string) {
-	if len(x.slowers) == 0 {
+	if len(x.goWith) == 0 {
 		return nil
 	}
 	for _, p := range pods {
-		if workload := workloads.Of(p); slices.Contains(x.slowers, workload) && !slices.Contains(found, workload) {
+		if workload := workloads.Of(p); slices.Contains(x.goWith, workload) && !slices.Contains(found, workload) {
 			found = append(found, workload)
 		}
 	}

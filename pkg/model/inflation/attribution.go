@@ -149,7 +149,7 @@ func (s *series) comesAndGoes(cpus []float64) (levels []float64, some bool) {
 	for i, n := range cpus {
 		its[s.pod[i]] = append(its[s.pod[i]], n)
 	}
-	from := make([]float64, s.pods) // which it is there
+	from := make([]float64, s.pods) // how many processors on it is there
 	for k, of := range its {
 		from[k] = awayTo * quantile(of, 0.98)
 	}
