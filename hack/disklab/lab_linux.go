@@ -25,6 +25,7 @@ type lab struct {
 	log     io.Writer
 	groups  *groups
 	reader  *reading.Reader
+	delays  delays
 	warm    time.Duration
 	seconds int
 	tries   int
@@ -60,6 +61,9 @@ func openLab(ctx context.Context, parent string, o options, log io.Writer) (*lab
 	if l.groups, err = newGroups(cgroupRoot); err != nil {
 		return l, err
 	}
+	if l.delays, err = accountDelays(!o.pressureOnly); err != nil {
+		return l, err
+	}
 	l.reader = &reading.Reader{Pod: anchor}
 	return l, l.groups.account(l.number)
 }
@@ -88,9 +92,9 @@ func fill(ctx context.Context, path string, bytes int64) (err error) {
 }
 
 func (l *lab) close() error {
-	var err error
+	err := l.delays.end()
 	if l.groups != nil {
-		err = l.groups.remove("")
+		err = errors.Join(err, l.groups.remove(""))
 	}
 	if l.dir != "" {
 		err = errors.Join(err, os.RemoveAll(l.dir))
@@ -212,6 +216,7 @@ func (l *lab) measure(ctx context.Context, r *run, specs []spec, running []*chil
 		return err
 	}
 	r.Interval = reading.Between(first, second, "disklab", nil)
+	r.Readings = []*reading.Reading{first, second}
 	kernelWrites := false
 	for _, i := range r.Jobs {
 		kernelWrites = kernelWrites || specs[i].Operation == write && (specs[i].Cache != direct || specs[i].Sync != "")
@@ -249,8 +254,10 @@ func (r *run) conclude(begin, end *moment, kernelWrites bool) {
 			Disk: pod.disk.since(b.disk).rounded(), Wait: pod.wait.since(b.wait).rounded(), Memory: pod.memory.since(b.memory).rounded(),
 		}
 		r.Pods = append(r.Pods, of)
-		used += t.CPU
 		all.Reads, all.Writes = all.Reads+of.Served.Reads, all.Writes+of.Served.Writes
+	}
+	for i := range r.Interval.Pods { // with servers that programs started, which the job does not know
+		used += r.Interval.Pods[i].Run
 	}
 	_, processors := parseBusy(statText())
 	r.Noise.CPU = rounded(max(0, end.busy-begin.busy-used)/r.Seconds/float64(max(1, processors)), 1e4)

@@ -5,7 +5,8 @@
 //	disklab show recording.json.gz
 //	disklab fit recording.json.gz
 //	disklab quiet --intervals 1000
-//	disklab programs
+//	disklab programs -o programs.json.gz
+//	disklab judge programs.json.gz
 //
 // It needs Linux, and to record, root. The pods are control groups as a kubelet lays them out, so that a gauge's reader sees them, and
 // jobs in them are this program again.
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"loadline.dev/loadline/hack/recording"
 )
@@ -37,6 +39,7 @@ type options struct {
 	sustain         int
 	again           bool
 	foreignCPU      float64
+	pressureOnly    bool
 }
 
 func main() {
@@ -55,7 +58,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(recordCommand(), jobCommand(), showCommand(), fitCommand(), quietCommand(), programsCommand())
+	root.AddCommand(recordCommand(), jobCommand(), showCommand(), fitCommand(), quietCommand(), programsCommand(), judgeCommand())
 	return root
 }
 
@@ -86,8 +89,14 @@ func recordCommand() *cobra.Command {
 	f.DurationVar(&o.patience, "patience", 30*time.Second, "how long a run waits until the machine does nothing else")
 	f.BoolVar(&o.sweep, "sweep", true, "first run one job at a time, of each size, direction and depth, to see what the device can do")
 	f.BoolVar(&o.again, "again", false, "measure again what was noisy in the recording that there is, and what it lacks, instead of all")
+	pressureFlag(f, &o.pressureOnly)
 	f.IntVar(&o.sustain, "sustain", 30, "for how many seconds the device is then kept busy, to see whether it slows down; 0 for not")
 	return c
+}
+
+// pressureFlag is the flag of what the kernel accounts.
+func pressureFlag(f *pflag.FlagSet, pressureOnly *bool) {
+	f.BoolVar(pressureOnly, "pressure-only", false, "have the kernel account the pressure of pods alone, and not for how long each task is blocked")
 }
 
 func (o *options) validate() error {

@@ -3,9 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +10,6 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
-	"loadline.dev/loadline/pkg/text"
 )
 
 // program is a real program that a pod runs again and again, in a shell in a folder of its own: each run is a unit of work.
@@ -80,6 +76,8 @@ func programsCommand() *cobra.Command {
 				return fmt.Errorf("--rounds: %d is not at least 1", o.rounds)
 			case o.dir == "":
 				return errors.New("--dir: is empty: want the name of a folder")
+			case o.out == "":
+				return errors.New("--output: is empty: want the name of a file")
 			}
 			return runPrograms(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -87,23 +85,12 @@ func programsCommand() *cobra.Command {
 	o.tries, o.foreignCPU, o.warm, o.patience = 2, 0.1, 2*time.Second, 30*time.Second
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", "/var/tmp", "a `folder` on the disk")
+	f.StringVarP(&o.out, "output", "o", "out/disklab/programs.json.gz", "the `file` to write: JSON, compressed if its name ends in .gz")
+	pressureFlag(f, &o.pressureOnly)
 	f.IntVar(&o.seconds, "seconds", 8, "for how many seconds a run is measured")
 	f.IntVar(&o.rounds, "rounds", 2, "how often each program runs alone, and all together")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the order of runs")
 	return c
-}
-
-// fate is what became of a program in a mix.
-type fate struct {
-	mix, program string
-	// measured is the dilation by how often it ran, observed what is said of it beside the others, and predicted what follows from the vectors of
-	// all alone; predicted is NaN where a vector does not say how much it is at the disk.
-	measured, observed, predicted float64
-	// atDisk is the part of what is observed that is at the disk, and first the neighbour that is blamed most, if any; culprit is the one
-	// without which it ran most often, where that is known.
-	atDisk         float64
-	first, culprit string
-	noisy          bool
 }
 
 // predict returns the dilations of pods by their vectors alone: processors, and a disk that serves one operation after the other.
@@ -113,40 +100,4 @@ func predict(vectors []loading.Vector, processors int) ([]float64, error) {
 		return nil, err
 	}
 	return p.Dilations, nil
-}
-
-// showFates writes what became of all programs.
-func showFates(w io.Writer, all []fate) error {
-	t := text.NewTable(text.Left("TOGETHER"), text.Left("PROGRAM"), text.Right("MEASURED"), text.Right("OBSERVED"), text.Right("AT DISK"), text.Right("PREDICTED"),
-		text.Left("BLAMED"), text.Left("CULPRIT"))
-	var observed, predicted []float64
-	victims, right := 0, 0
-	for i := range all {
-		f := &all[i]
-		t.Add(f.mix, f.program+mark(f.noisy), text.Times(f.measured), text.Times(f.observed), text.Added(f.atDisk), text.Times(f.predicted), f.first, f.culprit)
-		observed = append(observed, math.Abs(f.observed/f.measured-1))
-		if !math.IsNaN(f.predicted) {
-			predicted = append(predicted, math.Abs(f.predicted/f.measured-1))
-		}
-		if f.culprit != "" {
-			victims++
-			if f.first == f.culprit {
-				right++
-			}
-		}
-	}
-	if err := t.Write(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "Observed: %s. Predicted by the vectors alone: %s. Of %d that are slowed by %.1f or more, the culprit is blamed first for %d.\n",
-		offBy(observed), offBy(predicted), victims, victim, right)
-	return err
-}
-
-// offBy says how far some are off.
-func offBy(all []float64) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	return fmt.Sprintf("%d off by %.0f %% on average, %.0f %% in the median, %.0f %% at worst", len(all), 100*sum(all)/float64(len(all)), 100*quantile(all, 0.5), 100*slices.Max(all))
 }

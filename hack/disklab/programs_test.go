@@ -48,13 +48,23 @@ func TestTwoThatAreAlwaysAtTheDiskTakeTwiceAsLong(t *testing.T) {
 func TestFatesAreSummedUp(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
+	m := &mix{Name: "a b", Jobs: []spec{{Program: "database"}, {Program: "log"}}}
 	err := showFates(&b, []fate{
-		{mix: "a b", program: "a", measured: 2, observed: 1.8, predicted: 2.2, first: "b", culprit: "b"},
-		{mix: "a b", program: "b", measured: 1, observed: 1, predicted: math.NaN()},
+		{mix: m, job: m.Jobs[0], truth: &truth{Dilation: 2, Culprit: 1}, observed: 1.8, predicted: 2.2, blamed: 1},
+		{mix: m, job: m.Jobs[1], truth: &truth{Dilation: 1, Culprit: -1}, observed: 1, predicted: math.NaN(), blamed: -1},
+		{mix: m, job: spec{Operation: read, Bytes: unit}, truth: &truth{Dilation: 2, Culprit: 0, Without: []float64{100, 98}}, observed: 1, blamed: 1, predicted: 1},
 	})
-	const want = "Observed: 2 off by 5 % on average, 10 % in the median, 10 % at worst. Predicted by the vectors alone: 1 off by 10 % on average, " +
-		"10 % in the median, 10 % at worst. Of 1 that are slowed by 1.2 or more, the culprit is blamed first for 1.\n"
-	if err != nil || !strings.Contains(b.String(), want) {
-		t.Errorf("%v: %q is not in\n%s", err, want, b.String())
+	for _, want := range []string{
+		"programs. Observed: 2 off by 5 % on average, 10 % in the median, 10 % at worst. Predicted by the vectors alone: 1 off by 10 % on average, " +
+			"10 % in the median, 10 % at worst. Of 1 that are slowed by 1.2 or more, the culprit is blamed first for 1.\n",
+		"reads. Observed: 1 off by 50 % on average, 50 % in the median, 50 % at worst. Predicted by the vectors alone: 1 off by 50 % on average, " +
+			"50 % in the median, 50 % at worst. Of 1 that are slowed by 1.2 or more, the culprit is blamed first for 1.\n",
+	} {
+		if err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v: %q is not in\n%s", err, want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "durable") {
+		t.Errorf("there is none of them:\n%s", b.String())
 	}
 }

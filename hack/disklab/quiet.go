@@ -15,6 +15,8 @@ type quietOptions struct {
 	intervals int
 	seed      uint64
 	patience  time.Duration
+
+	pressureOnly bool
 }
 
 func quietCommand() *cobra.Command {
@@ -41,6 +43,7 @@ func quietCommand() *cobra.Command {
 	f.StringVar(&o.dir, "dir", "/var/tmp", "a `folder` on the disk, for files of 1.3 GB that are deleted at the end")
 	f.IntVar(&o.intervals, "intervals", 1000, "how many intervals of a second to judge, those of each of two pods")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the pairs of pods")
+	pressureFlag(f, &o.pressureOnly)
 	f.DurationVar(&o.patience, "patience", 30*time.Second, "how long a pair waits until the machine does nothing else")
 	return c
 }

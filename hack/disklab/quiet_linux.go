@@ -7,21 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
-	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"loadline.dev/loadline/pkg/evaluate/findings"
-	observer "loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/history"
 	"loadline.dev/loadline/pkg/gauge/reading"
-	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // quiet runs pairs of pods that use the disk little, and counts the intervals in which Loadline says that a pod is slowed down there, and it is
@@ -30,7 +21,7 @@ func quiet(ctx context.Context, o quietOptions, out, log io.Writer) (err error) 
 	if err := mayRecord(); err != nil {
 		return err
 	}
-	l, err := openLab(ctx, o.dir, options{warm: time.Second, seconds: 1, tries: 1, patience: o.patience, foreignCPU: 0.1}, log)
+	l, err := openLab(ctx, o.dir, options{warm: time.Second, seconds: 1, tries: 1, patience: o.patience, foreignCPU: 0.1, pressureOnly: o.pressureOnly}, log)
 	defer func() { err = errors.Join(err, l.close()) }()
 	if err != nil {
 		return err
@@ -121,54 +112,4 @@ func (l *lab) both(running []*child) (*reading.Reading, *moment, error) {
 	}
 	m, err := l.now(running)
 	return r, m, err
-}
-
-// said returns what Loadline says of each pod by an interval.
-func said(v *usage.Interval, pods int) ([]claim, error) {
-	in := &observer.Input{
-		Nodes: []corev1.Node{{
-			ObjectMeta: metav1.ObjectMeta{Name: v.Node},
-			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
-				corev1.ResourceCPU: *resource.NewQuantity(int64(runtime.NumCPU()), resource.DecimalSI), corev1.ResourcePods: resource.MustParse("110"),
-			}},
-		}},
-		Sights: []observer.Sight{{Node: v.Node, Intervals: []usage.Interval{*v}}},
-	}
-	names := make([]string, pods)
-	for i := range pods {
-		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: fmt.Sprint("pod-", i), UID: types.UID(podUID(i))}}
-		p.Spec.NodeName, p.Spec.Containers, p.Status.Phase = v.Node, []corev1.Container{{Name: "main"}}, corev1.PodRunning
-		in.Pods, names[i] = append(in.Pods, p), "lab/"+p.Name
-	}
-	c := observer.Observe(in, observer.DefaultAbove)
-	c.SolveAll()
-	a, err := findings.Of(c, observer.DefaultAbove, nil)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]claim, pods)
-	for i := range all {
-		all[i] = claim{pod: i, dilation: 1, first: -1}
-	}
-	for i := range a.Pods {
-		at := slices.Index(names, a.Pods[i].Pod)
-		if at < 0 {
-			continue
-		}
-		of := &all[at]
-		of.dilation = a.Pods[i].Dilation
-		for _, cause := range a.Pods[i].Causes {
-			if cause.Kind == observer.ByNeighbour && of.first < 0 {
-				of.first = slices.Index(names, cause.Pod)
-			}
-			if cause.Resource != observer.Disk {
-				continue
-			}
-			of.added += cause.Dilation
-			if cause.Kind == observer.ByNeighbour {
-				of.neighbour += cause.Dilation
-			}
-		}
-	}
-	return all, nil
 }

@@ -1,6 +1,9 @@
 package main
 
-import "loadline.dev/loadline/pkg/gauge/usage"
+import (
+	"loadline.dev/loadline/pkg/gauge/reading"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
 
 // recorded is the document that a lab writes.
 type recorded struct {
@@ -49,6 +52,8 @@ type run struct {
 	Each [][]float64 `json:"each,omitempty"`
 	// Interval is what Loadline's gauge reads of the run.
 	Interval *usage.Interval `json:"interval,omitempty"`
+	// Readings are those at its begin and its end.
+	Readings []*reading.Reading `json:"readings,omitempty"`
 }
 
 // podRun is what a pod did in a run, by itself and by the kernel.

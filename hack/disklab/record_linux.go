@@ -57,9 +57,7 @@ func record(ctx context.Context, o options, out, log io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &recorded{
-		Kernel: kernel(), Processors: runtime.NumCPU(), Device: l.number, Scheduler: scheduler(l.number), Seed: o.seed, Seconds: float64(o.seconds),
-	}
+	r := newRecorded(l, o)
 	if o.again {
 		r = &recorded{}
 		if err := recording.Load(o.out, r); err != nil {
@@ -98,6 +96,13 @@ func record(ctx context.Context, o options, out, log io.Writer) (err error) {
 		}
 	}
 	return show(out, r)
+}
+
+// newRecorded returns a recording of this machine, without any run.
+func newRecorded(l *lab, o options) *recorded {
+	return &recorded{
+		Kernel: kernel(), Processors: runtime.NumCPU(), Device: l.number, Scheduler: scheduler(l.number), Seed: o.seed, Seconds: float64(o.seconds),
+	}
 }
 
 // again makes the noisy runs of a mix again, and keeps those that are not.
@@ -189,7 +194,7 @@ func (l *lab) sweep(ctx context.Context, r *recorded) error {
 				if err != nil {
 					return err
 				}
-				one.Job, one.Interval, one.Each = &s, nil, nil
+				one.Job, one.Interval, one.Readings, one.Each = &s, nil, nil, nil
 				r.Sweep = append(r.Sweep, one)
 				fmt.Fprintf(l.log, "%-36s %9.0f/s %9.1f MB/s latency %8.1f µs, cpu %.2f%s\n", s, one.rate(0), one.rate(0)*float64(bytes)/1e6,
 					1e6*one.Pods[0].Latency, one.Pods[0].CPU/one.Seconds, mark(one.Noisy))

@@ -24,7 +24,7 @@ const (
 // levels are mean numbers of operations in flight, while a device was busy. Up to the first one it was quiet: an operation that met another one
 // waits at most for that, and of operations that arrive at random, few of which meet, at most about a tenth of the time is then waiting. Up to
 // another one the time of an operation is an upper bound of what it takes on the quiet device: too long by no more than the factor of the level.
-var levels = [...]float64{1.1, 1.25, 1.5, 2, 3}
+var levels = [...]float64{1.1, 1.25, 1.5, 2, 3, 5, 8, 16, 32, 64}
 
 // services learns what operations take on quiet devices, by their names: the median of the mean time of an operation over the
 // last quiet intervals of its class, which is a direction and a power of two of the mean size. Of a device that was never quiet, as below a
@@ -42,7 +42,7 @@ type service struct {
 	number string
 	// unused is for how many intervals the device did nothing.
 	unused  int
-	classes map[class]*[len(levels)]latest
+	classes map[class]*latest
 }
 
 // class is a direction and the exponent of the upper end of a class of sizes.
@@ -51,8 +51,10 @@ type class struct {
 	exponent int
 }
 
-// latest are the mean times of an operation in the last quiet intervals, in seconds, and where the next one goes.
+// latest are the mean times of an operation in the last intervals of a level, in seconds, and where the next one goes: of the lowest level that
+// there was.
 type latest struct {
+	level   int
 	seconds []float32
 	next    int
 }
@@ -66,7 +68,7 @@ func (s services) learn(v *usage.Interval) {
 		d := &v.Disks[i]
 		known := s[d.Name]
 		if known == nil || known.number != d.Number {
-			known = &service{number: d.Number, classes: map[class]*[len(levels)]latest{}}
+			known = &service{number: d.Number, classes: map[class]*latest{}}
 			s[d.Name] = known
 		}
 		known.unused = 0
@@ -101,11 +103,13 @@ func (s *service) add(level int, write bool, t *usage.Transfers) {
 	}
 	c := class{write, exponent(t.Bytes / t.Operations)}
 	of := s.classes[c]
-	if of == nil {
-		of = &[len(levels)]latest{}
+	if of == nil || level < of.level {
+		of = &latest{level: level}
 		s.classes[c] = of
 	}
-	of[level].add(float32(t.Seconds / float64(t.Operations)))
+	if level == of.level {
+		of.add(float32(t.Seconds / float64(t.Operations)))
+	}
 }
 
 // exponent returns the exponent of the class of a size: of the next power of two, within those that are reported.
@@ -127,8 +131,7 @@ func (c *latest) add(seconds float32) {
 func (s *service) report() []usage.DiskService {
 	var all []usage.DiskService
 	for c, of := range s.classes {
-		level := slices.IndexFunc(of[:], func(l latest) bool { return len(l.seconds) > 0 })
-		sorted := slices.Sorted(slices.Values(of[level].seconds))
+		sorted := slices.Sorted(slices.Values(of.seconds))
 		next := usage.DiskService{
 			Direction: usage.Read, Bytes: 1 << c.exponent, Intervals: len(sorted),
 			Seconds: quantile(sorted, 0.5), Spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2,
@@ -136,8 +139,8 @@ func (s *service) report() []usage.DiskService {
 		if c.write {
 			next.Direction = usage.Write
 		}
-		if level > 0 {
-			next.InFlight = levels[level]
+		if of.level > 0 {
+			next.InFlight = levels[of.level]
 		}
 		all = append(all, next)
 	}

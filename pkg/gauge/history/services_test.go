@@ -55,11 +55,11 @@ func TestOnlyIntervalsWithEnoughOperationsAndFewAtOnceCount(t *testing.T) {
 	}{
 		"quiet":                      {reads(100, 0.001, 1), true},
 		"nearly quiet":               {reads(100, 0.001, 1.09), true},
-		"several at once":            {reads(100, 0.001, 3.1), false},
+		"many at once":               {reads(100, 0.001, 64.1), false},
 		"few operations":             {reads(9, 0.01, 1), false},
 		"less than the clock counts": {reads(100, 0.0001, 1), false},
 		"writes that last":           {lasting(1), true},
-		"writes that last, at once":  {lasting(4), false},
+		"writes that last, at once":  {lasting(65), false},
 		"flushes only":               {usage.Disk{Name: "vda", Number: "254:0", BusySeconds: 1, QueuedSeconds: 1}, false},
 		"never busy":                 {usage.Disk{Name: "vda", Number: "254:0", Reads: usage.Transfers{Operations: 100, Seconds: 1}}, false},
 	} {
@@ -74,7 +74,7 @@ func TestADirectionAndASizeHaveAMedianOfTheirOwn(t *testing.T) {
 	s := services{}
 	for _, each := range []float64{0.001, 0.002, 0.003, 0.004, 9} {
 		d := reads(100, min(each, 0.009), 1)
-		d.Writes = usage.Transfers{Operations: 10, Bytes: 10 * 3 << 20, Seconds: 0.5}
+		d.Writes = usage.Transfers{Operations: 10, Bytes: 10 * 30 << 20, Seconds: 0.5}
 		learned(t, s, d)
 	}
 	d := reads(1000, 0.0001, 1)
@@ -83,7 +83,7 @@ func TestADirectionAndASizeHaveAMedianOfTheirOwn(t *testing.T) {
 	want := []usage.DiskService{
 		{Direction: usage.Read, Bytes: 4096, Seconds: 0.003, Spread: 0.001, Intervals: 5},
 		{Direction: usage.Read, Bytes: 8192, Seconds: 0.0001, Intervals: 1},
-		{Direction: usage.Write, Bytes: 1 << 20, Seconds: 0.05, Intervals: 5},
+		{Direction: usage.Write, Bytes: 16 << 20, Seconds: 0.05, Intervals: 5},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -152,7 +152,11 @@ func (c *comparison) pod(before, after *Pod) usage.Pod {
 	pod.Disks = c.podDisks(before, after)
 	limitContainersOf(&pod, usage.MaxContainers)
 	stall, known := stalled(before, after, c.span)
-	rate(&pod, withUnseen(items, gone, &pod, evidence{left: left, stalled: stall, polled: known}))
+	of := evidence{left: left, stalled: stall, polled: known}
+	if pod.DiskPressure != nil {
+		of.blocked, of.spread = bound(pod.DiskPressure.SomeSeconds, c.span), !c.after.BlockedKnown
+	}
+	rate(&pod, withUnseen(items, gone, &pod, of))
 	return pod
 }
 

@@ -99,8 +99,8 @@ func TestABurstIsWhatATaskRunsUntilItSleeps(t *testing.T) {
 		"the counts began anew":      {[]reading.Task{slept(old(7, 9*second, 0), 900)}, []reading.Task{slept(old(7, 2*second, 0), 40)}, 0.05},
 		"it came":                    {nil, []reading.Task{fresh}, 0.05},
 		"it came from elsewhere":     {nil, []reading.Task{older}, 0},
-		"its sleeps are unknown":     {[]reading.Task{slept(old(7, 0, 0), reading.UnknownSleeps)}, []reading.Task{slept(old(7, 2*second, 0), 40)}, 0},
-		"its sleeps are unknown now": {[]reading.Task{slept(old(7, 0, 0), 40)}, []reading.Task{slept(old(7, 2*second, 0), reading.UnknownSleeps)}, 0},
+		"its sleeps are unknown":     {[]reading.Task{slept(old(7, 0, 0), reading.Uncounted)}, []reading.Task{slept(old(7, 2*second, 0), 40)}, 0},
+		"its sleeps are unknown now": {[]reading.Task{slept(old(7, 0, 0), 40)}, []reading.Task{slept(old(7, 2*second, 0), reading.Uncounted)}, 0},
 	} {
 		if got := compared(t, pod(c.before...), pod(c.after...)).BurstSeconds; math.Abs(got-c.burst) > 1e-9 {
 			t.Errorf("%s: bursts of %v s, want %v", name, got, c.burst)
@@ -122,7 +122,7 @@ func TestTheBurstsOfShortLivedChildrenAreCountedByTheirParent(t *testing.T) {
 		"no child was met":               {[]reading.Task{slept(old(7, ms, 0), 200)}, 0, 0.05},
 		"a child was met":                {[]reading.Task{slept(old(7, ms, 0), 200), child(10*ms, 0)}, 0, 0.05},
 		"the child sleeps as often":      {[]reading.Task{slept(old(7, ms, 0), 200), child(50*ms, 2)}, 0, 0.025},
-		"the parent's are unknown":       {[]reading.Task{slept(old(7, ms, 0), 200)}, reading.UnknownSleeps, 0},
+		"the parent's are unknown":       {[]reading.Task{slept(old(7, ms, 0), 200)}, reading.Uncounted, 0},
 		"the parent waits for the first": {[]reading.Task{slept(old(7, ms, 0), 1)}, 0, 5},
 	} {
 		was, is := pod(slept(old(7, 0, 0), c.before)), pod(c.after...)

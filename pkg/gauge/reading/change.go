@@ -17,8 +17,9 @@ type item struct {
 	id, parent int
 	// came reports whether it began in the interval.
 	came bool
-	// cpus are the processors that it was last on at the two readings.
-	cpus [2]int
+	// cpus are the processors that it was last on at the two readings, and moves how often it went to another one in between.
+	cpus  [2]int
+	moves float64
 }
 
 // active returns for how long a task was not asleep, and own for how long of that it did not wait for a processor.
@@ -142,7 +143,7 @@ func (c *comparison) task(now *Task) item {
 		// It is older than the interval and was elsewhere: the account of its group gives the part of its times that is from this
 		// interval.
 	}
-	i.bursts = c.bursts(now)
+	i.bursts, i.moves = c.bursts(now), c.moves(now)
 	i.run = bound(i.run, i.there)
 	i.wait = bound(i.wait, 2*i.there) // a wait that ends in an interval may have begun in the one before
 	i.blocked = bound(i.blocked, i.there-i.run)
@@ -157,10 +158,24 @@ func (c *comparison) bursts(now *Task) float64 {
 	} else if now.Start < c.before.Uptime {
 		return 0
 	}
-	if before == UnknownSleeps || now.Sleeps == UnknownSleeps {
+	if before == Uncounted || now.Sleeps == Uncounted {
 		return 0
 	}
 	return max(1, float64(counted(before, now.Sleeps)))
+}
+
+// moves returns how often a task went to another processor; as often as shows where the kernel does not count it.
+func (c *comparison) moves(now *Task) float64 {
+	was := c.earlier[now.ID]
+	switch known := was != nil && was.Start == now.Start; {
+	case known && was.Moves != Uncounted && now.Moves != Uncounted:
+		return float64(counted(was.Moves, now.Moves))
+	case known && was.CPU != now.CPU:
+		return 1
+	case !known && now.Start >= c.before.Uptime:
+		return max(0, float64(now.Moves))
+	}
+	return 0
 }
 
 // bound returns a value within 0 and a limit, 0 if the limit is below it.

@@ -25,7 +25,8 @@
 //
 // How long each task waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]. Elsewhere Blocked and
 // DiskLoading are by the pressure stall information of the pod; see blocked.go. Where there is none they are 0, and the pod and
-// the interval say so.
+// the interval say so. Neither has the time for which a task waits for another one that waits for the disk, as an fsync waits for the
+// journal of ext4: that is sleep.
 //
 // # Disks
 //
@@ -61,6 +62,7 @@
 // In that first interval, and in pods that run other tasks as well, it is the pressure stall time beyond the waiting of the
 // other tasks, and at least the time that the limit held them back, which can be far off on several processors. Wait has none of
 // that. Where the kernel keeps no such information it is taken as zero, and Dilation and CPULoading are too low. Of children of
-// one parent that run at the same time it counts too few, and it misses the time for which children were blocked. How long the chain
-// computes at a time is by the sleeps of the parent, two for each child, and of the children that a reading met.
+// one parent that run at the same time it counts too few. Unseen tasks were blocked at disks for as long as the pressure of the pod says beyond
+// the account of those that were seen. How long the chain computes at a time is by the sleeps of the parent, two for each child, and of the
+// children that a reading met.
 package reading

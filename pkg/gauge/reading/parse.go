@@ -110,19 +110,31 @@ func (t *Task) stat(text []byte) error {
 	return nil
 }
 
-// sleeps returns the number of voluntary context switches in the text of /proc/ID/sched. Its first line has the command, which may
-// hold anything: the count is in the last line that begins with its name.
-func sleeps(text []byte) (int64, error) {
-	at := bytes.LastIndex(text, []byte("\nnr_voluntary_switches "))
+// sched sets what /proc/ID/sched counts: voluntary context switches, and migrations where there are any.
+func (t *Task) sched(text []byte) (err error) {
+	if t.Sleeps, err = countIn(text, "\nnr_voluntary_switches "); err != nil {
+		return err
+	}
+	if t.Sleeps == Uncounted {
+		return wrong(1, "has no line that begins with nr_voluntary_switches")
+	}
+	t.Moves, err = countIn(text, "\nse.nr_migrations ")
+	return err
+}
+
+// countIn returns the count in the text of /proc/ID/sched whose line begins in a way, [Uncounted] if there is none. Its first line has the command,
+// which may hold anything: the count is in the last line that begins so.
+func countIn(text []byte, begins string) (int64, error) {
+	at := bytes.LastIndex(text, []byte(begins))
 	if at < 0 {
-		return UnknownSleeps, wrong(1, "has no line that begins with nr_voluntary_switches")
+		return Uncounted, nil
 	}
 	first, _ := nextLine(text[at+1:])
 	_, value := field(first)
 	_, value = field(value) // a colon
 	n, ok := number(value, math.MaxInt64)
 	if !ok {
-		return UnknownSleeps, wrong(2+bytes.Count(text[:at], []byte("\n")), "%.80q does not end in a count", first)
+		return Uncounted, wrong(2+bytes.Count(text[:at], []byte("\n")), "%.80q does not end in a count", first)
 	}
 	return n, nil
 }

@@ -55,9 +55,11 @@ func FuzzStat(f *testing.F) {
 func FuzzSched(f *testing.F) {
 	f.Add([]byte("a (7, #threads: 1)\n---\nnr_voluntary_switches                        :                  102\nnr_involuntary_switches : 23\n"))
 	f.Add([]byte("\nnr_voluntary_switches : 9223372036854775808"))
+	f.Add([]byte("a\nse.nr_migrations : 7\nnr_voluntary_switches : 1\n"))
 	parses(f, func(text []byte) ([]time.Duration, error) {
-		n, err := sleeps(text)
-		return []time.Duration{max(0, time.Duration(n))}, err
+		var task Task
+		err := task.sched(text)
+		return []time.Duration{max(0, time.Duration(task.Sleeps)), max(0, time.Duration(task.Moves))}, err
 	})
 }
 

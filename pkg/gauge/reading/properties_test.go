@@ -49,7 +49,8 @@ func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 					Start: rapid.SampledFrom([]time.Duration{0, second, 1001 * second, 1005 * second, 2000 * second}).Draw(t, "start"),
 					Seen:  time.Duration(rapid.Int64Range(0, int64(100*ms)).Draw(t, "seen")),
 					Run:   anyTime(t, "run"), Wait: anyTime(t, "wait"), Blocked: anyTime(t, "blocked"), Slices: 1,
-					Sleeps: rapid.SampledFrom([]int64{reading.UnknownSleeps, 0, 1, 1000, math.MaxInt64}).Draw(t, "sleeps"),
+					Sleeps: rapid.SampledFrom([]int64{reading.Uncounted, 0, 1, 1000, math.MaxInt64}).Draw(t, "sleeps"),
+					Moves:  rapid.SampledFrom([]int64{reading.Uncounted, 0, 1, 1000, math.MaxInt64}).Draw(t, "moves"),
 					Pause:  rapid.Bool().Draw(t, "pause"),
 				})
 			}

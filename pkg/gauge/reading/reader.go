@@ -28,9 +28,12 @@ type Reader struct {
 	path     []byte
 	ids      []int
 	// What the last reading and this one have of tasks: what did not run since the last has changed in nothing.
-	last, seen map[int]Task
-	lists      map[string]string // of processors that containers may run on
-	began      time.Time
+	last, seen map[int]taskState
+	// delaysWrong reports whether the account of a task had more time blocked than there was.
+	delaysWrong bool
+	lists       map[string]string // of processors that containers may run on
+	// began is when this reading did, and before when the last one did.
+	began, before time.Time
 	// turn is the number of this reading, from 1. The devices are those of the last reading by their names, and the disks of pods by
 	// the directories of these.
 	turn      int
@@ -49,7 +52,7 @@ func (r *Reader) Read() (*Reading, error) {
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	r.began = r.Now()
+	r.before, r.began = r.began, r.Now()
 	reading := &Reading{At: r.began, Version: 2}
 	if r.trees.version1 {
 		reading.Version = 1
@@ -65,6 +68,7 @@ func (r *Reader) Read() (*Reading, error) {
 			return nil, err
 		}
 	}
+	reading.BlockedKnown = reading.BlockedKnown && !r.delaysWrong
 	reading.Pods = merged(reading.Pods)
 	maps.DeleteFunc(r.podsDisks, func(_ string, d *podDisks) bool { return d.turn != r.turn })
 	r.last, r.seen = r.seen, r.last
@@ -87,7 +91,7 @@ func (r *Reader) prepare() (err error) {
 	}
 	if r.buffer == nil {
 		r.buffer = make([]byte, 0, 32<<10)
-		r.last, r.seen, r.lists = map[int]Task{}, map[int]Task{}, map[string]string{}
+		r.last, r.seen, r.lists = map[int]taskState{}, map[int]taskState{}, map[string]string{}
 		r.devices, r.podsDisks = map[string]*device{}, map[string]*podDisks{}
 		r.ofTasks = allowance{all: maxTasks, most: maxPodTasks, least: minPodTasks}
 		r.ofGroups = allowance{all: maxGroups, most: maxPodGroups, least: minPodGroups}

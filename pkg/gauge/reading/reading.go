@@ -5,8 +5,8 @@ import "time"
 // Unknown is the value of a counter that the kernel does not keep.
 const Unknown time.Duration = -1
 
-// UnknownSleeps is the number of sleeps of a task where the kernel does not count them.
-const UnknownSleeps int64 = -1
+// Uncounted is the number of what the kernel does not count.
+const Uncounted int64 = -1
 
 // Reading is the kernel's account of a node at a moment. All counters began at some time in the past.
 type Reading struct {
@@ -21,8 +21,8 @@ type Reading struct {
 	Processors []Processor
 	// Version is that of the control groups, 1 or 2; 0 where it is not known.
 	Version int
-	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O. Linux before 5.14 does unless an
-	// option at boot turned it off, which shows nowhere.
+	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O, and no account had more time than there was. Linux
+	// before 5.14 does account it unless an option at boot turned it off, which shows nowhere.
 	BlockedKnown bool
 	// Disks are in the order of the kernel, partitions among them.
 	Disks []Disk
@@ -86,8 +86,9 @@ type Task struct {
 	// Run is how long it ran, Wait how long it could have but did not, Blocked how long it waited for block I/O.
 	Run, Wait, Blocked time.Duration
 	// Slices is how often it began to run, and Sleeps how often it stopped by itself, to wait for anything but a processor: its
-	// voluntary context switches. Sleeps is [UnknownSleeps] where the kernel does not count them.
-	Slices, Sleeps int64
+	// voluntary context switches. Moves is how often it went from one processor to another. Sleeps and Moves are [Uncounted] where the
+	// kernel does not count them.
+	Slices, Sleeps, Moves int64
 	// CPU is the number of the processor that it ran on last.
 	CPU int
 	// Pause reports whether its command is that of a sandbox, the container that holds a pod's namespaces.

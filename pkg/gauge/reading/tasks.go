@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
 // tasks adds the tasks of a control group to a group.
@@ -15,15 +16,15 @@ func (r *Reader) tasks(path string, to *Group) error {
 		if !r.ofTasks.take() {
 			continue // it counts for how many the pod has
 		}
-		task, err := r.task(id)
+		state, err := r.task(id)
 		if gone(err) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		r.seen[id] = task
-		to.Tasks = append(to.Tasks, task)
+		r.seen[id] = state
+		to.Tasks = append(to.Tasks, state.Task)
 	}
 	return nil
 }
@@ -67,7 +68,7 @@ func (r *Reader) list(path string) error {
 
 // task reads a task. /proc/ID is there for threads as well, though no listing shows it. What did not run since the last reading
 // has changed in nothing, which saves the longer ones of its files.
-func (r *Reader) task(id int) (task Task, err error) {
+func (r *Reader) task(id int) (task taskState, err error) {
 	task.Seen = r.Now().Sub(r.began)
 	path := r.file(id, "schedstat")
 	if r.buffer, err = readRecord(path, r.buffer); err != nil {
@@ -91,23 +92,49 @@ func (r *Reader) task(id int) (task Task, err error) {
 	if err := task.stat(r.buffer); err != nil {
 		return task, named(path, err)
 	}
-	task.Sleeps, err = r.sleeps(id)
-	return task, err
+	if last, ok := r.last[id]; ok && last.Start == task.Start {
+		r.check(&task, &last)
+	}
+	return task, r.sched(&task.Task)
 }
 
-// sleeps returns how often a task slept. Its file is there unless the kernel is older than 6.15 and without CONFIG_SCHED_DEBUG.
-// /proc/ID/status has the count of each kernel, but also the supplementary groups of the task, which can be 65,536.
-func (r *Reader) sleeps(id int) (int64, error) {
-	path := r.file(id, "sched")
+// taskState is a task, and what is known of its delays: since some moment it has waited for no longer than since then, besides blocked.
+type taskState struct {
+	Task
+
+	since   time.Time
+	blocked time.Duration
+}
+
+// check looks whether the account of a task that ran since the last reading has more time than there was. Some kernels, 6.18 among them, count
+// from the begin of an earlier wait where they take a task out of its queue later than it went to sleep: 57 s within two. Then none of their
+// accounts is believed any more.
+func (r *Reader) check(task, last *taskState) {
+	const tolerance, window = 1.01, time.Minute
+	elapsed := r.Now().Sub(last.since)
+	if known := !last.since.IsZero(); known {
+		r.delaysWrong = r.delaysWrong || task.Blocked-last.blocked > time.Duration(tolerance*float64(elapsed))+2*tick
+		if elapsed < window {
+			task.since, task.blocked = last.since, last.blocked
+			return
+		}
+	}
+	task.since, task.blocked = r.before, task.Blocked // it ran since then: all that ends from now on began after that
+}
+
+// sched sets how often a task slept, and moved. Its file is there unless the kernel is older than 6.15 and without CONFIG_SCHED_DEBUG.
+// /proc/ID/status has the sleeps of each kernel, but also the supplementary groups of the task, which can be 65,536.
+func (r *Reader) sched(task *Task) error {
+	path := r.file(task.ID, "sched")
 	var err error
 	if r.buffer, err = readRecord(path, r.buffer); gone(err) {
-		return UnknownSleeps, nil
+		task.Sleeps, task.Moves = Uncounted, Uncounted
+		return nil
 	}
 	if err != nil {
-		return UnknownSleeps, err
+		return err
 	}
-	n, err := sleeps(r.buffer)
-	return n, named(path, err)
+	return named(path, task.sched(r.buffer))
 }
 
 // file returns the path of a file of a task.

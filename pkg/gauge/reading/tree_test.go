@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,18 +43,25 @@ func (n node) task(id int, schedstat string) { n.taskOf("a) R 1 (\nb", id, sched
 func (n node) taskOf(command string, id int, schedstat string) {
 	n.tb.Helper()
 	n.write(fmt.Sprintf("proc/%d/schedstat", id), schedstat+"\n")
-	n.write(fmt.Sprintf("proc/%d/sched", id), fmt.Sprintf(sched, command, id, sleeps))
-	fields := strings.Fields("1 7 7 0 -1 4194304 105 0 0 0 0 0 0 0 20 0 1 0 10000 3133440 390 18446744073709551615 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 0 25 0 0 1 1 1 1 1 1 1 0")
-	n.write(fmt.Sprintf("proc/%d/stat", id), fmt.Sprintf("%d (%s) S %s\n", id, command, strings.Join(fields, " ")))
+	n.write(fmt.Sprintf("proc/%d/sched", id), fmt.Sprintf(sched, command, id, moves, sleeps))
+	n.stat(command, id, 25)
 }
 
-// sleeps is how often each task slept that node.task writes.
-const sleeps = 2
+// stat writes what /proc says of a task that waited for block I/O, in hundredths of a second.
+func (n node) stat(command string, id, blocked int) {
+	n.tb.Helper()
+	const format = "%d (%s) S 1 7 7 0 -1 4194304 105 0 0 0 0 0 0 0 20 0 1 0 10000 3133440 390 18446744073709551615 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 0 %d 0 0 1 1 1 1 1 1 1 0\n"
+	n.write(fmt.Sprintf("proc/%d/stat", id), fmt.Sprintf(format, id, command, blocked))
+}
 
-// sched is what /proc says of a task's scheduling, in part, with a format for its command, id and sleeps.
+// sleeps and moves are how often each task slept and went to another processor that node.task writes.
+const sleeps, moves = 2, 5
+
+// sched is what /proc says of a task's scheduling, in part, with a format for its command, id, moves and sleeps.
 const sched = `%s (%d, #threads: 1)
 -------------------------------------------------------------------
 se.exec_start                                :     258183883.483301
+se.nr_migrations                             :                    %d
 nr_switches                                  :                  125
 nr_voluntary_switches                        :                  %d
 nr_involuntary_switches                      :                   23

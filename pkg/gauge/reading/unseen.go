@@ -2,6 +2,7 @@ package reading
 
 import (
 	"math"
+	"slices"
 
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -16,6 +17,10 @@ type evidence struct {
 	// stalled is for how long all tasks of the containers concerned waited that could run, if that was polled.
 	stalled float64
 	polled  bool
+	// blocked is for how long some task of the pod was blocked at disks, by its pressure, and spread whether the blocked time of the tasks that were
+	// seen is only what was spread over them of that.
+	blocked float64
+	spread  bool
 }
 
 // withUnseen returns the activity of the tasks of a pod, taking those that came or went for the least possible number that
@@ -23,6 +28,12 @@ type evidence struct {
 func withUnseen(items []item, gone []*Task, pod *usage.Pod, of evidence) []item {
 	if pod.Unseen < unseenMatters*pod.Run || pod.Unseen == 0 {
 		return items
+	}
+	if of.spread { // which task was blocked does not show: those are taken for it that came and went
+		items = slices.Clone(items)
+		for i := range items {
+			items[i].blocked = 0
+		}
 	}
 	stayed, met, parents := families(items, gone)
 	chain := item{there: pod.Seconds, run: pod.Unseen}
@@ -51,6 +62,10 @@ func withUnseen(items []item, gone []*Task, pod *usage.Pod, of evidence) []item 
 		// A parent may wait while its child runs, which holds nothing up. The chain waits when it is stalled.
 		chain.wait, chain.throttled = bound(of.stalled, chain.there-chain.run), 0
 	}
+	seen := blockedOf(items)
+	hidden := bound(hiddenBlocked(items, gone, of.blocked, seen)/lanes, chain.there-chain.active())
+	chain.blocked += hidden
+	pod.Blocked = max(pod.Blocked, seen+hidden*lanes)
 	for range int(lanes) {
 		kept = append(kept, chain)
 	}
@@ -131,7 +146,31 @@ func unseenWaiting(items []item, gone []*Task, pod *usage.Pod, left float64) flo
 	if pod.PressureSeconds == nil {
 		return left
 	}
-	var held, met, squares float64
+	var held float64
+	for i := range items {
+		held += items[i].wait + items[i].throttled
+	}
+	return max(left, *pod.PressureSeconds*processorsOf(items, gone)-held)
+}
+
+// hiddenBlocked returns an estimate of for how long the tasks were blocked at disks that were not seen, given for how long some task of the pod
+// was by its pressure, and for how long those were that were seen. The pressure is too low as that of processors is. A task that begins does so on
+// another processor than its parent where it can, so that they alternate between two at least.
+func hiddenBlocked(items []item, gone []*Task, pressure, seen float64) float64 {
+	return max(0, pressure*max(2, processorsOf(items, gone))-seen)
+}
+
+// blockedOf returns for how long tasks were blocked.
+func blockedOf(items []item) (blocked float64) {
+	for i := range items {
+		blocked += items[i].blocked
+	}
+	return blocked
+}
+
+// processorsOf returns on how many processors the tasks of a pod alternate, by where they were last.
+func processorsOf(items []item, gone []*Task) float64 {
+	var met, squares float64
 	last := map[int]float64{} // how often a task was met that was last on a processor
 	for _, task := range gone {
 		last[task.CPU]++
@@ -141,7 +180,6 @@ func unseenWaiting(items []item, gone []*Task, pod *usage.Pod, left float64) flo
 		if items[i].active() == 0 {
 			continue
 		}
-		held += items[i].wait + items[i].throttled
 		last[items[i].cpus[1]]++
 		met++
 		if !items[i].came {
@@ -152,9 +190,8 @@ func unseenWaiting(items []item, gone []*Task, pod *usage.Pod, left float64) flo
 	for _, n := range last {
 		squares += n * n
 	}
-	processors := 1.0
-	if squares > 0 {
-		processors = met * met / squares
+	if squares <= 0 {
+		return 1
 	}
-	return max(left, *pod.PressureSeconds*processors-held)
+	return met * met / squares
 }

@@ -45,7 +45,7 @@ const (
 // in flight while it was busy, or as few as there ever were. It is learned from whole intervals.
 type DiskService struct {
 	// Direction is [Read] or [Write], and Bytes the upper end of a class of mean sizes of an operation: a power of two from 4 KiB
-	// to 1 MiB. The first class has all that are smaller, and the last all that are larger.
+	// to 16 MiB. The first class has all that are smaller, and the last all that are larger.
 	Direction string `json:"direction"`
 	Bytes     int64  `json:"bytes"`
 	// Seconds is the median over quiet intervals of the mean time of an operation, Spread half the distance between the quartiles, and

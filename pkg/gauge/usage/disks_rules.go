@@ -16,7 +16,7 @@ const (
 	MaxBeneath = 32
 	// MinServiceBytes and MaxServiceBytes are the first and the last class of sizes of a [DiskService].
 	MinServiceBytes = 4 << 10
-	MaxServiceBytes = 1 << 20
+	MaxServiceBytes = 16 << 20
 )
 
 // maxServices is how many classes of operations there are.

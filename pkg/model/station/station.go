@@ -94,7 +94,7 @@ func New(v *Interval) *Station {
 		s.customers[i] = v.customer(&all[i])
 		s.served += s.customers[i].served
 	}
-	waits := [Directions]float64{v.waits(Read), v.waits(Write)}
+	waits := [Directions]float64{s.waits(v, Read), s.waits(v, Write)}
 	for range rounds {
 		s.queue(v)
 		s.divide(waits)
@@ -110,18 +110,23 @@ func New(v *Interval) *Station {
 // 0.67 standard deviations, so that all but a fortieth of quiet intervals stay below.
 const significant = 3
 
-// waits returns for how long an operation of a direction waited on average, in seconds.
-func (v *Interval) waits(d int) float64 {
-	f := v.Counted[d]
-	if f.Operations <= 0 || len(v.Quiet[d]) == 0 {
+// waits returns for how long an operation of a direction waited on average, in seconds. What all take on the quiet device is by the sizes of each
+// customer's: a few large ones among many small ones take as long as they do, and not as if all were of the mean size.
+func (s *Station) waits(v *Interval, d int) float64 {
+	if v.Counted[d].Operations <= 0 || len(v.Quiet[d]) == 0 {
 		return 0
 	}
-	quiet, spread := v.Quiet[d].At(f.size())
-	waited := v.InFlight[d]/f.Operations - quiet
-	if waited <= significant*spread {
-		return 0
+	var operations, quiet, spread float64
+	for i := range s.customers {
+		if f := s.customers[i].Work[d]; f.Operations > 0 {
+			seconds, by := v.Quiet[d].At(f.size(), v.perByte())
+			operations, quiet, spread = operations+f.Operations, quiet+f.Operations*seconds, spread+f.Operations*by
+		}
 	}
-	return waited
+	if waited := v.InFlight[d]/v.Counted[d].Operations - quiet/operations; waited > significant*spread/operations {
+		return waited
+	}
+	return 0
 }
 
 // customer returns one before it is known for how long it waited.
@@ -131,7 +136,7 @@ func (v *Interval) customer(of *Customer) (c customer) {
 		if f.Operations <= 0 {
 			continue
 		}
-		c.each[d], _ = v.service(d).At(f.size())
+		c.each[d], _ = v.service(d).At(f.size(), v.perByte())
 		c.served += f.Operations * c.each[d]
 		if len(v.Quiet[d]) > 0 {
 			c.service += f.Operations * c.each[d]
@@ -149,6 +154,14 @@ func (v *Interval) service(d int) Service {
 		return v.Quiet[Directions-1-d]
 	}
 	return v.Quiet[d]
+}
+
+// perByte is how long the device was busy for each byte, in seconds: what a further byte of an operation takes at most.
+func (v *Interval) perByte() float64 {
+	if bytes := v.Counted[Read].Bytes + v.Counted[Write].Bytes; bytes > 0 {
+		return v.Busy / bytes
+	}
+	return 0
 }
 
 // queue works out what customers have queued, given for how long their operations stay.

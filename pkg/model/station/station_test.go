@@ -22,18 +22,19 @@ func TestServiceBetweenKnownSizes(t *testing.T) {
 		bytes, seconds, spread float64
 	}{
 		"a known size":                    {known, 65536, 2e-4, 2e-5},
-		"half way between two":            {known, (4096 + 65536) / 2, 1.5e-4, 1.5e-5},
+		"of the class of a known size":    {known, 40000, 2e-4, 2e-5},
+		"half way to the next class":      {known, (4096 + 32768) / 2, 1.5e-4, 1.5e-5},
 		"a smaller one takes as long":     {known, 512, 1e-4, 1e-5},
-		"a larger one takes twice that":   {known, 2 * 65536, 4e-4, 4e-5},
+		"a larger one, for its bytes":     {known, 2 * 65536, 2e-4 + 65536e-9, 2e-5},
 		"none":                            {known, 0, 1e-4, 1e-5},
 		"nothing is known":                {nil, 4096, 0, 0},
-		"one size is known, of twice it":  {known[:1], 8192, 2e-4, 2e-5},
+		"one size is known, of twice it":  {known[:1], 8192, 1e-4 + 4096e-9, 1e-5},
 		"the same size is known twice":    {station.Service{known[0], known[0]}, 4096, 1e-4, 1e-5},
-		"larger than a size known twice":  {station.Service{known[0], known[0]}, 8192, 2e-4, 2e-5},
-		"a service that needs no time":    {station.Service{{Bytes: 4096}}, 1 << 20, 0, 0},
+		"larger than a size known twice":  {station.Service{known[0], known[0]}, 8192, 1e-4 + 4096e-9, 1e-5},
+		"a service that needs no time":    {station.Service{{Bytes: 4096}}, 1 << 20, (1<<20 - 4096) * 1e-9, 0},
 		"between sizes of equal services": {station.Service{{Bytes: 1, Seconds: 3}, {Bytes: 3, Seconds: 3}}, 2, 3, 0},
 	} {
-		seconds, spread := c.of.At(c.bytes)
+		seconds, spread := c.of.At(c.bytes, 1e-9)
 		if math.Abs(seconds-c.seconds) > rounding*c.seconds || math.Abs(spread-c.spread) > rounding*c.spread {
 			t.Errorf("%s: got %v ± %v, want %v ± %v", name, seconds, spread, c.seconds, c.spread)
 		}
@@ -97,6 +98,32 @@ func TestAloneThereIsNoWaitingForOthers(t *testing.T) {
 	s := station.New(ofReads(32e-3, reads(10000)))
 	if stay := s.Stay(0); stay.Others != 0 || s.Share(0, s.Rest()) != 0 {
 		t.Errorf("%+v, of which the rest has %v", stay, s.Share(0, s.Rest()))
+	}
+}
+
+// A copy beside a log: the mean of the sizes is that of no operation, and the mean of what operations take is below what one of the mean size takes
+// on the quiet device.
+func TestFewLargeOperationsAmongManySmallOnesTakeAsLongAsTheyDo(t *testing.T) {
+	t.Parallel()
+	const small, large = 1e-4, 8e-3 // of 4 KiB, and of 2 MiB
+	v := &station.Interval{Seconds: 10, Busy: 10, Customers: []station.Customer{
+		{Work: station.Work{station.Write: {Operations: 9000, Bytes: 9000 * 4096}}},
+		{Work: station.Work{station.Write: {Operations: 600, Bytes: 600 * (2 << 20)}}},
+	}}
+	v.Quiet[station.Write] = station.Service{{Bytes: 4096, Seconds: small}, {Bytes: 2 << 20, Seconds: large}}
+	v.Counted[station.Write] = station.Flow{Operations: 9600, Bytes: 9000*4096 + 600*(2<<20)}
+	const quiet = 9000*small + 600*large
+	v.InFlight[station.Write] = quiet
+	if stay := station.New(v).Stay(0); stay.Others > rounding {
+		t.Errorf("nothing waits: %+v", stay)
+	}
+	v.InFlight[station.Write] = quiet + 4
+	s := station.New(v)
+	one, other := s.Stay(0), s.Stay(1)
+	within(t, "all that waits", one.Own+one.Others+other.Own+other.Others, 4)
+	within(t, "service of the small ones", one.Service, 0.9)
+	if one.Others < 3 {
+		t.Errorf("the small ones wait for %v s, and are most of the operations", one.Others)
 	}
 }
 
