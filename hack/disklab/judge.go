@@ -24,7 +24,7 @@ import (
 )
 
 func judgeCommand() *cobra.Command {
-	pressureOnly := false
+	pressureOnly, ownClock := false, false
 	c := &cobra.Command{
 		Use:   "judge FILE",
 		Short: "Compare what is said of the pods of a recording with how long they took",
@@ -37,11 +37,39 @@ func judgeCommand() *cobra.Command {
 			if pressureOnly {
 				r.forgetDelays()
 			}
+			if ownClock {
+				r.haveDelays()
+			}
 			return judgeAll(c.OutOrStdout(), r)
 		},
 	}
 	pressureFlag(c.Flags(), &pressureOnly)
+	c.Flags().BoolVar(&ownClock, "own-clock", false, "have each task blocked for as long as its job says, as an account of tasks without errors would")
+	c.MarkFlagsMutuallyExclusive("pressure-only", "own-clock")
 	return c
+}
+
+// haveDelays makes the intervals those of a kernel that accounts for how long each task is blocked, without errors.
+func (r *recorded) haveDelays() {
+	for i := range r.Mixes {
+		m := &r.Mixes[i]
+		for k := range m.Runs {
+			m.Runs[k].haveDelays(m)
+		}
+	}
+}
+
+func (r *run) haveDelays(m *mixRecord) {
+	r.Interval, r.Readings = r.interval(), nil
+	for i, job := range r.Jobs {
+		at := slices.IndexFunc(r.Interval.Pods, func(p usage.Pod) bool { return p.UID == podUID(job) })
+		if at < 0 || m.Jobs[job].Program != "" {
+			continue
+		}
+		p, own, threads := &r.Interval.Pods[at], &r.Pods[i], float64(m.Jobs[job].Depth)
+		p.BlockedBy, p.Threads, p.Blocked = usage.ByTasks, threads, own.Latency*float64(own.Units)
+		p.DiskLoading = min(1-p.CPULoading, p.Blocked/(threads*r.Seconds)*p.Dilation)
+	}
 }
 
 // forgetDelays makes the readings those of a kernel that accounts the pressure of pods alone.
@@ -64,10 +92,24 @@ func judgeAll(out io.Writer, r *recorded) error {
 	return showFates(out, all)
 }
 
-// fates returns what became of the pods of all mixes that wait for the disk.
+// fates returns what became of the pods of all mixes that wait for the disk. What operations take on the quiet disk is learned from the runs alone,
+// as a gauge learns it.
 func (r *recorded) fates() (all []fate, err error) {
+	g, err := newGauge()
+	if err != nil {
+		return nil, err
+	}
 	for i := range r.Mixes {
-		fates, err := r.Mixes[i].fates(r.Processors)
+		for k := range r.Mixes[i].Runs {
+			if alone := &r.Mixes[i].Runs[k]; len(alone.Jobs) == 1 {
+				if _, err := g.report(alone); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for i := range r.Mixes {
+		fates, err := r.Mixes[i].fates(g, r.Processors)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Mixes[i].Name, err)
 		}
@@ -81,35 +123,34 @@ func (r *run) interval() *usage.Interval {
 	if len(r.Readings) != 2 {
 		return r.Interval
 	}
-	return reading.Between(r.Readings[0], r.Readings[1], r.Interval.Node, nil)
+	return reading.Between(r.Readings[0], r.Readings[1], labNode, nil)
 }
 
-// fates returns what became of the pods of a mix that wait for the disk. What operations take on the quiet disk is learned from the runs alone, as a gauge learns it.
-func (m *mixRecord) fates(processors int) ([]fate, error) {
+// gauge is one that remembers what operations take.
+type gauge struct{ kept *history.History }
+
+func newGauge() (*gauge, error) {
 	kept, err := history.New(1, clock.RealClock{})
-	if err != nil {
+	return &gauge{kept}, err
+}
+
+// report returns what the gauge reports of a run.
+func (g *gauge) report(r *run) (*usage.Interval, error) {
+	v := *r.interval()
+	if err := g.kept.Add(&v); err != nil {
 		return nil, err
 	}
-	served := func(r *run) (*usage.Interval, error) {
-		v := *r.interval()
-		if err := kept.Add(&v); err != nil {
-			return nil, err
-		}
-		return &v, json.Unmarshal(kept.Last(1)[0], &v)
-	}
-	for i := range m.Runs { // first those alone, of which is learned
-		if len(m.Runs[i].Jobs) == 1 {
-			if _, err := served(&m.Runs[i]); err != nil {
-				return nil, err
-			}
-		}
-	}
+	return &v, json.Unmarshal(g.kept.Last(1)[0], &v)
+}
+
+// fates returns what became of the pods of a mix that wait for the disk.
+func (m *mixRecord) fates(g *gauge, processors int) ([]fate, error) {
 	vectors, known := make([]loading.Vector, len(m.Jobs)), true
 	all, alone := make([]fate, len(m.Jobs)), make([][]float64, len(m.Jobs))
 	together := 0.0
 	for i := range m.Runs {
 		r := &m.Runs[i]
-		v, err := served(r)
+		v, err := g.report(r)
 		if err != nil {
 			return nil, err
 		}
@@ -134,6 +175,7 @@ func (m *mixRecord) fates(processors int) ([]fate, error) {
 	}
 	predicted := slices.Repeat([]float64{math.NaN()}, len(m.Jobs))
 	if known {
+		var err error
 		if predicted, err = predict(vectors, processors); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +27,8 @@ type lab struct {
 	groups  *groups
 	reader  *reading.Reader
 	delays  delays
+	polling sync.WaitGroup // of the reader
+	stop    context.CancelFunc
 	warm    time.Duration
 	seconds int
 	tries   int
@@ -64,7 +67,9 @@ func openLab(ctx context.Context, parent string, o options, log io.Writer) (*lab
 	if l.delays, err = accountDelays(!o.pressureOnly); err != nil {
 		return l, err
 	}
-	l.reader = &reading.Reader{Pod: anchor}
+	l.reader = &reading.Reader{Pod: anchor, Stalls: reading.NewStalls()}
+	ctx, l.stop = context.WithCancel(ctx)
+	l.polling.Go(func() { l.reader.Stalls.Run(ctx) })
 	return l, l.groups.account(l.number)
 }
 
@@ -92,6 +97,10 @@ func fill(ctx context.Context, path string, bytes int64) (err error) {
 }
 
 func (l *lab) close() error {
+	if l.stop != nil {
+		l.stop()
+		l.polling.Wait()
+	}
 	err := l.delays.end()
 	if l.groups != nil {
 		err = errors.Join(err, l.groups.remove(""))
@@ -183,11 +192,28 @@ func (l *lab) once(ctx context.Context, specs []spec, which []int) (_ run, err e
 			return run{}, err
 		}
 	}
-	if err := pause(ctx, l.warm); err != nil {
+	if err := l.warmUp(ctx); err != nil {
 		return run{}, err
 	}
 	r := run{Jobs: which, Noise: noise{Before: before}}
 	return r, l.measure(ctx, &r, specs, running)
+}
+
+// warmUp has the jobs run for a while, and the reader follow the pods whose tasks come and go, as a gauge does from an interval to the next.
+func (l *lab) warmUp(ctx context.Context) error {
+	before, err := l.reader.Read()
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, l.warm/2); err != nil {
+		return err
+	}
+	after, err := l.reader.Read()
+	if err != nil {
+		return err
+	}
+	l.reader.Follow(after, reading.Between(before, after, labNode, nil))
+	return pause(ctx, l.warm/2)
 }
 
 func (l *lab) measure(ctx context.Context, r *run, specs []spec, running []*child) error {
@@ -215,7 +241,7 @@ func (l *lab) measure(ctx context.Context, r *run, specs []spec, running []*chil
 	if err != nil {
 		return err
 	}
-	r.Interval = reading.Between(first, second, "disklab", nil)
+	r.Interval = reading.Between(first, second, labNode, nil)
 	r.Readings = []*reading.Reading{first, second}
 	kernelWrites := false
 	for _, i := range r.Jobs {

@@ -80,7 +80,7 @@ func (l *lab) claims(ctx context.Context, specs []spec) (all []claim, err error)
 		if err != nil {
 			return nil, err
 		}
-		v := reading.Between(before, after, "disklab", nil)
+		v := reading.Between(before, after, labNode, nil)
 		if err := kept.Add(v); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,9 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
+// labNode is the name of the node that the machine of a lab is.
+const labNode = "disklab"
+
 // recorded is the document that a lab writes.
 type recorded struct {
 	Kernel     string      `json:"kernel"`

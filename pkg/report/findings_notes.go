@@ -47,7 +47,7 @@ func ObservedPodsNotes(a *findings.Answer) []string {
 			text.Counted(len(unknown), "node"), text.Names(unknown)))
 	}
 	if len(pressed) > 0 {
-		lines = append(lines, fmt.Sprintf("BLOCKED is by io.pressure on %s (%s), where threads that are blocked at once count as one: kernel.task_delayacct is 0 there.",
+		lines = append(lines, fmt.Sprintf("BLOCKED is by io.pressure on %s (%s), where threads that are blocked at once count as one: kernel.task_delayacct is 0 there, or counts more time than there was.",
 			text.Counted(len(pressed), "node"), text.Names(pressed)))
 	}
 	return lines

@@ -86,7 +86,7 @@ func TestThePageNamesTheDiskAndWhatMayHelp(t *testing.T) {
 
 func TestTopSaysHowBlockedTimeIsKnown(t *testing.T) {
 	t.Parallel()
-	const pressed = "BLOCKED is by io.pressure on 1 node (worker-1), where threads that are blocked at once count as one: kernel.task_delayacct is 0 there."
+	const pressed = "BLOCKED is by io.pressure on 1 node (worker-1), where threads that are blocked at once count as one: kernel.task_delayacct is 0 there, or counts more time than there was."
 	for by, note := range map[string]string{usage.ByPressure: pressed, usage.ByTasks: ""} {
 		objects, reports := diskCluster(by, true)
 		code, stdout, stderr := clitest.Run(t, "", append([]string{"top", "pods"}, clusterFiles(t, objects, reports)...)...)

@@ -64,38 +64,87 @@ func (d *disk) station() *station.Station {
 
 // seen returns what happened at a disk.
 func (d *disk) seen() *station.Interval {
-	v := &station.Interval{
-		Seconds: d.interval.Seconds, Busy: d.BusySeconds, InFlight: [station.Directions]float64{d.Reads.Seconds, d.Writes.Seconds},
-		Counted: workOf(d.Reads.Operations, d.Reads.Bytes, d.Writes.Operations, d.Writes.Bytes),
-	}
-	for i := range d.Service {
-		s := &d.Service[i]
-		at := station.Read
-		if s.Direction == usage.Write {
-			at = station.Write
-		}
-		v.Quiet[at] = append(v.Quiet[at], station.Size{Bytes: float64(s.Bytes), Seconds: s.Seconds, Spread: s.Spread})
-	}
-	for at := range v.Quiet {
-		slices.SortFunc(v.Quiet[at], func(a, b station.Size) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	v := &station.Interval{Seconds: d.interval.Seconds, Busy: d.BusySeconds}
+	for at, direction := range directions {
+		v.Quiet[at], v.Bounds[at] = services(d.Disk, direction)
 	}
 	for _, i := range d.pods {
 		p := &d.interval.Pods[i]
 		did := p.Disks[slices.IndexFunc(p.Disks, func(of usage.PodDisk) bool { return of.Name == d.Name })]
-		c := station.Customer{Work: workOf(did.ReadOperations, did.ReadBytes, did.WriteOperations, did.WriteBytes)}
+		c := station.Customer{Work: station.Work{
+			station.Read:  flow(did.ReadOperations, did.ReadBytes),
+			station.Write: flow(did.WriteOperations, did.WriteBytes),
+		}}
 		if p.BlockedBy == usage.ByTasks {
 			c.Threads = p.Threads
 		}
 		v.Customers = append(v.Customers, c)
 	}
+	v.Counted[station.Read], v.InFlight[station.Read] = flow(d.Reads.Operations, d.Reads.Bytes), d.Reads.Seconds
+	v.Counted[station.Write], v.InFlight[station.Write] = flow(d.Writes.Operations, d.Writes.Bytes), d.Writes.Seconds
+	if f := d.Flushes; f != nil && f.Operations > 0 {
+		tellFlushes(v, float64(f.Operations), f.Seconds/float64(f.Operations))
+	}
 	return v
 }
 
-func workOf(reads, readBytes, writes, writeBytes int64) station.Work {
-	return station.Work{
-		station.Read:  {Operations: float64(reads), Bytes: float64(readBytes)},
-		station.Write: {Operations: float64(writes), Bytes: float64(writeBytes)},
+// directions are those of a station.
+var directions = [station.Directions]string{station.Read: usage.Read, station.Write: usage.Write, station.Flush: usage.Flush}
+
+func flow(operations, bytes int64) station.Flow {
+	return station.Flow{Operations: float64(operations), Bytes: float64(bytes)}
+}
+
+// leastWrite is the size of the smallest write of data through a page cache, in bytes.
+const leastWrite = 4096
+
+// tellFlushes tells the writes that only empty the cache of a disk from those of data, given how often the disk emptied it and for how long each time:
+// the kernel counts them among the writes, of pods and of the disk, and while several wait at once empties the cache once for all. Whose they are does
+// not show, but for those of a pod that writes less than a page each on average; the others are taken to be spread over the other writes.
+func tellFlushes(v *station.Interval, flushes, seconds float64) {
+	told := 0.0
+	for i := range v.Customers {
+		c := &v.Customers[i]
+		n := max(0, c.Work[station.Write].Operations-c.Work[station.Write].Bytes/leastWrite)
+		c.Work[station.Flush].Operations = n
+		told += n
 	}
+	others := max(0, flushes-told) / max(1, v.Counted[station.Write].Operations-told)
+	all := max(flushes, told)
+	for i := range v.Customers {
+		c := &v.Customers[i]
+		writes, n := &c.Work[station.Write], &c.Work[station.Flush].Operations
+		*n += min(1, others) * (writes.Operations - *n)
+		writes.Operations -= *n
+		c.Work[station.Flush].Bytes = writes.Bytes
+	}
+	writes := &v.Counted[station.Write]
+	all = min(all, writes.Operations)
+	writes.Operations -= all
+	v.Counted[station.Flush] = station.Flow{Operations: all, Bytes: writes.Bytes}
+	v.InFlight[station.Flush] = min(all*seconds, v.InFlight[station.Write])
+	v.InFlight[station.Write] -= v.InFlight[station.Flush]
+}
+
+// services returns what operations of a direction take when a disk is quiet, and at most: where only upper bounds are known, these are taken for it.
+func services(d *usage.Disk, direction string) (quiet, bounds station.Service) {
+	for _, s := range d.Service {
+		if s.Direction != direction {
+			continue
+		}
+		to := &quiet
+		if s.InFlight > 0 && knows(d, direction) {
+			to = &bounds
+		}
+		*to = append(*to, station.Size{Bytes: cmp.Or(s.MeanBytes, float64(s.Bytes)), Seconds: s.Seconds, Spread: s.Spread})
+	}
+	slices.SortFunc(quiet, func(a, b station.Size) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	return quiet, bounds
+}
+
+// knows reports whether for a class of operations of a direction it is known what they take when a disk is quiet, and not only an upper bound.
+func knows(d *usage.Disk, direction string) bool {
+	return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return s.Direction == direction && s.InFlight == 0 })
 }
 
 // atDisks is what the threads of a pod did at the disks of an interval, in parts of the time for which they were blocked, all together from 0
@@ -144,10 +193,10 @@ func (all *disks) of(pod int) (at atDisks) {
 
 // learned reports whether it is known how long the operations of a pod at a disk take when that is quiet.
 func (d *disk) learned(by *usage.PodDisk) bool {
-	knows := func(direction string) bool {
+	learned := func(direction string) bool {
 		return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return s.Direction == direction })
 	}
-	return (by.ReadOperations == 0 || knows(usage.Read)) && (by.WriteOperations == 0 || knows(usage.Write))
+	return (by.ReadOperations == 0 || learned(usage.Read)) && (by.WriteOperations == 0 || learned(usage.Write))
 }
 
 // passes reports whether a pod's operations pass through a disk to one beneath it, which has them in its account: they wait there, and are
@@ -291,9 +340,9 @@ func (n *Node) UnlearnedDisks() []string {
 // BusyDisks returns the names of those of which only an upper bound of that is known, so that pods waited there for longer than is said.
 func (n *Node) BusyDisks() []string { return n.disksInUse(bounded) }
 
-// bounded reports whether of some operations at a disk only an upper bound is known of what they take when it is quiet.
+// bounded reports whether of the operations of a direction at a disk only an upper bound is known of what they take when it is quiet.
 func bounded(d *usage.Disk) bool {
-	return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return s.InFlight > 0 })
+	return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return !knows(d, s.Direction) })
 }
 
 // disksInUse returns the names of some disks at which a pod did something in the last interval, and was blocked for a part of it that is worth a word.

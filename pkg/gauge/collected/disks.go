@@ -83,6 +83,9 @@ func (w *packer) transfers(t *usage.Transfers) {
 	w.number(t.Seconds, milli)
 }
 
+// directions are those of services, by their numbers.
+var directions = []string{usage.Read, usage.Write, usage.Flush}
+
 func (w *packer) disk(d *usage.Disk) {
 	w.text(d.Name)
 	w.text(d.Number)
@@ -103,8 +106,10 @@ func (w *packer) disk(d *usage.Disk) {
 	w.count(len(d.Service))
 	for i := range d.Service {
 		s := &d.Service[i]
-		w.flags(s.Direction == usage.Write, s.InFlight > 0)
+		w.count(slices.Index(directions, s.Direction))
+		w.flags(s.InFlight > 0)
 		w.number(float64(s.Bytes), 1)
+		w.number(s.MeanBytes, 1)
 		w.number(s.Seconds, nano)
 		w.number(s.Spread, nano)
 		w.count(s.Intervals)
@@ -182,12 +187,9 @@ func (r *unpacker) disk() usage.Disk {
 	}
 	d.BusySeconds, d.QueuedSeconds = r.number(milli), r.number(milli)
 	for range r.count() {
-		s := usage.DiskService{Direction: usage.Read}
-		write, busy := r.flags()
-		if write {
-			s.Direction = usage.Write
-		}
-		s.Bytes, s.Seconds, s.Spread, s.Intervals = r.whole(), r.number(nano), r.number(nano), r.count()
+		s := usage.DiskService{Direction: directions[min(r.count(), len(directions)-1)]}
+		busy, _ := r.flags()
+		s.Bytes, s.MeanBytes, s.Seconds, s.Spread, s.Intervals = r.whole(), r.number(1), r.number(nano), r.number(nano), r.count()
 		if busy {
 			s.InFlight = r.number(milli)
 		}

@@ -47,16 +47,16 @@ type service struct {
 
 // class is a direction and the exponent of the upper end of a class of sizes.
 type class struct {
-	write    bool
-	exponent int
+	direction string
+	exponent  int
 }
 
-// latest are the mean times of an operation in the last intervals of a level, in seconds, and where the next one goes: of the lowest level that
-// there was.
+// latest are the mean times of an operation in the last intervals of a level, in seconds, with the mean sizes, and where the next one goes: of the
+// lowest level that there was.
 type latest struct {
-	level   int
-	seconds []float32
-	next    int
+	level          int
+	seconds, bytes []float32
+	next           int
 }
 
 // learn learns from the disks of an interval, and writes into it what is known of them.
@@ -73,8 +73,12 @@ func (s services) learn(v *usage.Interval) {
 		}
 		known.unused = 0
 		if level, is := levelOf(d); is {
-			known.add(level, false, &d.Reads)
-			known.add(level, true, &d.Writes)
+			data := d.Data()
+			known.add(level, usage.Read, &d.Reads)
+			known.add(level, usage.Write, &data)
+			if d.Flushes != nil { // the size is what was written for each
+				known.add(level, usage.Flush, &usage.Transfers{Operations: d.Flushes.Operations, Bytes: data.Bytes, Seconds: d.Flushes.Seconds})
+			}
 		}
 		d.Service = known.report()
 	}
@@ -97,18 +101,18 @@ func inFlight(d *usage.Disk) float64 {
 }
 
 // add adds the operations of a direction in an interval of a level, if they are enough.
-func (s *service) add(level int, write bool, t *usage.Transfers) {
+func (s *service) add(level int, direction string, t *usage.Transfers) {
 	if t.Operations < leastOperations || t.Seconds < leastSeconds {
 		return
 	}
-	c := class{write, exponent(t.Bytes / t.Operations)}
+	c := class{direction, exponent(t.Bytes / t.Operations)}
 	of := s.classes[c]
 	if of == nil || level < of.level {
 		of = &latest{level: level}
 		s.classes[c] = of
 	}
 	if level == of.level {
-		of.add(float32(t.Seconds / float64(t.Operations)))
+		of.add(float32(t.Seconds/float64(t.Operations)), float32(t.Bytes)/float32(t.Operations))
 	}
 }
 
@@ -118,26 +122,23 @@ func exponent(size int64) int {
 	return bits.Len64(uint64(bounded - 1))
 }
 
-func (c *latest) add(seconds float32) {
+func (c *latest) add(seconds, bytes float32) {
 	if len(c.seconds) < remembered {
-		c.seconds = append(c.seconds, seconds)
+		c.seconds, c.bytes = append(c.seconds, seconds), append(c.bytes, bytes)
 		return
 	}
-	c.seconds[c.next] = seconds
+	c.seconds[c.next], c.bytes[c.next] = seconds, bytes
 	c.next = (c.next + 1) % remembered
 }
 
-// report returns what is known, reads first, in the order of sizes.
+// report returns what is known, by direction and in the order of sizes.
 func (s *service) report() []usage.DiskService {
 	var all []usage.DiskService
 	for c, of := range s.classes {
 		sorted := slices.Sorted(slices.Values(of.seconds))
 		next := usage.DiskService{
-			Direction: usage.Read, Bytes: 1 << c.exponent, Intervals: len(sorted),
+			Direction: c.direction, Bytes: 1 << c.exponent, MeanBytes: mean(of.bytes), Intervals: len(sorted),
 			Seconds: quantile(sorted, 0.5), Spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2,
-		}
-		if c.write {
-			next.Direction = usage.Write
 		}
 		if of.level > 0 {
 			next.InFlight = levels[of.level]
@@ -148,6 +149,15 @@ func (s *service) report() []usage.DiskService {
 		return cmp.Or(cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Bytes, b.Bytes))
 	})
 	return all
+}
+
+// mean returns that of some values, at least one.
+func mean(values []float32) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += float64(v)
+	}
+	return sum / float64(len(values))
 }
 
 // quantile returns that of sorted values, at least one, between the two that are next to it.

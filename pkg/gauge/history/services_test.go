@@ -60,7 +60,7 @@ func TestOnlyIntervalsWithEnoughOperationsAndFewAtOnceCount(t *testing.T) {
 		"less than the clock counts": {reads(100, 0.0001, 1), false},
 		"writes that last":           {lasting(1), true},
 		"writes that last, at once":  {lasting(65), false},
-		"flushes only":               {usage.Disk{Name: "vda", Number: "254:0", BusySeconds: 1, QueuedSeconds: 1}, false},
+		"nothing that ended":         {usage.Disk{Name: "vda", Number: "254:0", BusySeconds: 1, QueuedSeconds: 1}, false},
 		"never busy":                 {usage.Disk{Name: "vda", Number: "254:0", Reads: usage.Transfers{Operations: 100, Seconds: 1}}, false},
 	} {
 		if got := learned(t, services{}, c.disk); (len(got) > 0) != c.known {
@@ -81,11 +81,25 @@ func TestADirectionAndASizeHaveAMedianOfTheirOwn(t *testing.T) {
 	d.Reads.Bytes = 1000 * 5000
 	got := learned(t, s, d)
 	want := []usage.DiskService{
-		{Direction: usage.Read, Bytes: 4096, Seconds: 0.003, Spread: 0.001, Intervals: 5},
-		{Direction: usage.Read, Bytes: 8192, Seconds: 0.0001, Intervals: 1},
-		{Direction: usage.Write, Bytes: 16 << 20, Seconds: 0.05, Intervals: 5},
+		{Direction: usage.Read, Bytes: 4096, MeanBytes: 4096, Seconds: 0.003, Spread: 0.001, Intervals: 5},
+		{Direction: usage.Read, Bytes: 8192, MeanBytes: 5000, Seconds: 0.0001, Intervals: 1},
+		{Direction: usage.Write, Bytes: 16 << 20, MeanBytes: 30 << 20, Seconds: 0.05, Intervals: 5},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// The kernel counts a write that only empties the cache among the writes: 2850 of 6200, of 0.7 of 1.1 s.
+func TestFlushesAreToldFromWritesOfData(t *testing.T) {
+	t.Parallel()
+	const data, emptied = 6200 - 2850, 2850.0
+	want := []usage.DiskService{
+		{Direction: usage.Flush, Bytes: 16 << 10, MeanBytes: 6200 * 4096 / emptied, Seconds: 0.7 / emptied, Intervals: 1},
+		{Direction: usage.Write, Bytes: 8 << 10, MeanBytes: 6200.0 * 4096 / data, Seconds: 0.4 / data, Intervals: 1},
+	}
+	got := learned(t, services{}, lasting(1))
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, b) })); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -105,7 +119,7 @@ func TestADeviceThatIsNeverQuietIsKnownByItsQuietestIntervals(t *testing.T) {
 		{1.05, 0.001, usage.DiskService{Seconds: 0.001, Intervals: 1}},
 		{1.4, 0.0014, usage.DiskService{Seconds: 0.001, Intervals: 1}},
 	} {
-		c.want.Direction, c.want.Bytes = usage.Read, 4096
+		c.want.Direction, c.want.Bytes, c.want.MeanBytes = usage.Read, 4096, 4096
 		got := learned(t, s, reads(1000, c.each, c.inFlight))
 		if diff := cmp.Diff([]usage.DiskService{c.want}, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })); diff != "" {
 			t.Errorf("after %v in flight: -want +got:\n%s", c.inFlight, diff)

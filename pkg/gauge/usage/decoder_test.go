@@ -111,7 +111,7 @@ func anyDisk(t *rapid.T, name string) usage.Disk {
 	}
 	if rapid.Bool().Draw(t, "all of the disk") {
 		d.Flushes, d.Beneath = new(transfers()), []string{"cciss/c0d0"}
-		d.Service = []usage.DiskService{{Direction: usage.Read, Bytes: 4096, Seconds: 0.001, Spread: 0.0001, Intervals: 7}, {Direction: usage.Write, Bytes: 1 << 20, Intervals: 1, InFlight: 2}}
+		d.Service = []usage.DiskService{{Direction: usage.Read, Bytes: 4096, Seconds: 0.001, Spread: 0.0001, Intervals: 7}, {Direction: usage.Write, Bytes: 1 << 20, MeanBytes: 7e5, Intervals: 1, InFlight: 2}, {Direction: usage.Flush, Bytes: 4096, Intervals: 1}}
 	}
 	return d
 }

@@ -39,15 +39,30 @@ type Transfers struct {
 const (
 	Read  = "read"
 	Write = "write"
+	// Flush is emptying the device's own cache.
+	Flush = "flush"
 )
+
+// Data are the writes of data. A write that only empties the device's cache counts among the writes as well, for as long as it waits for that.
+func (d *Disk) Data() Transfers {
+	data := d.Writes
+	if f := d.Flushes; f != nil && f.Operations > 0 {
+		emptied := min(f.Operations, data.Operations)
+		data.Operations -= emptied
+		data.Seconds = max(0, data.Seconds-f.Seconds*(float64(emptied)/float64(f.Operations)))
+	}
+	return data
+}
 
 // DiskService is what operations of a direction and a size take on a quiet device: one with a mean of not much more than one operation
 // in flight while it was busy, or as few as there ever were. It is learned from whole intervals.
 type DiskService struct {
-	// Direction is [Read] or [Write], and Bytes the upper end of a class of mean sizes of an operation: a power of two from 4 KiB
-	// to 16 MiB. The first class has all that are smaller, and the last all that are larger.
-	Direction string `json:"direction"`
-	Bytes     int64  `json:"bytes"`
+	// Direction is [Read], [Write], of data, or [Flush], and Bytes the upper end of a class of mean sizes of an operation: a power of two from 4 KiB
+	// to 16 MiB. The first class has all that are smaller, and the last all that are larger. MeanBytes is the mean of the mean sizes. The size of a
+	// flush is what was written for each.
+	Direction string  `json:"direction"`
+	Bytes     int64   `json:"bytes"`
+	MeanBytes float64 `json:"meanBytes,omitempty"`
 	// Seconds is the median over quiet intervals of the mean time of an operation, Spread half the distance between the quartiles, and
 	// Intervals of how many intervals they are: the latest ones, a bounded number.
 	Seconds   float64 `json:"seconds"`

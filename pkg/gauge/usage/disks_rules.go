@@ -20,7 +20,7 @@ const (
 )
 
 // maxServices is how many classes of operations there are.
-const maxServices = 2 * (20 - 12 + 1)
+const maxServices = 3 * (24 - 12 + 1)
 
 // The lengths of names in bytes. The kernel's own are shorter.
 const (
@@ -140,8 +140,8 @@ func (d *Disk) validateService() error {
 
 func (s *DiskService) validate() error {
 	switch {
-	case s.Direction != Read && s.Direction != Write:
-		return fmt.Errorf("direction: %.64q is not %s or %s", s.Direction, Read, Write)
+	case s.Direction != Read && s.Direction != Write && s.Direction != Flush:
+		return fmt.Errorf("direction: %.64q is not %s, %s or %s", s.Direction, Read, Write, Flush)
 	case s.Bytes < MinServiceBytes || s.Bytes > MaxServiceBytes || bits.OnesCount64(uint64(s.Bytes)) != 1:
 		return fmt.Errorf("bytes: %d is not a power of two from %d to %d", s.Bytes, MinServiceBytes, MaxServiceBytes)
 	case s.Intervals < 1:
@@ -149,7 +149,7 @@ func (s *DiskService) validate() error {
 	case s.InFlight != 0 && !(s.InFlight > 1):
 		return fmt.Errorf("inFlight: %v is neither 0 nor above 1", s.InFlight)
 	}
-	return amounts(amount{"seconds", s.Seconds}, amount{"spread", s.Spread}, amount{"inFlight", s.InFlight})
+	return amounts(amount{"seconds", s.Seconds}, amount{"spread", s.Spread}, amount{"inFlight", s.InFlight}, amount{"meanBytes", s.MeanBytes})
 }
 
 // validateDisks checks what a pod did at disks.

@@ -1,17 +1,17 @@
 package station
 
-// Service is what an operation takes on a quiet device, by its size: known classes of sizes in increasing order. Without any it is not known.
+// Service is what an operation takes on a quiet device, by its size: known sizes in increasing order. Without any it is not known.
 type Service []Size
 
-// Size is what operations of a class of sizes take: of more than half of Bytes, and up to that.
+// Size is what operations of a size take.
 type Size struct {
-	// Bytes is the largest size of the class, above 0, and Seconds the mean that an operation takes, at least 0.
+	// Bytes is the size, at least 0, and Seconds the mean that an operation takes, at least 0.
 	Bytes, Seconds float64
 	// Spread is half the distance between the quartiles of that mean, in seconds.
 	Spread float64
 }
 
-// At returns what an operation of a size in bytes takes, and its spread, in seconds: 0 where nothing is known. Between known classes it is
+// At returns what an operation of a size in bytes takes, and its spread, in seconds: 0 where nothing is known. Between known sizes it is
 // interpolated. A smaller operation than all takes as long as the smallest, and a larger one longer than the largest by what its further bytes
 // take, given the seconds for each.
 func (s Service) At(bytes, perByte float64) (seconds, spread float64) {
@@ -23,10 +23,7 @@ func (s Service) At(bytes, perByte float64) (seconds, spread float64) {
 	}
 	for i, high := range s[1:] {
 		if low := s[i]; bytes <= high.Bytes {
-			part := 1.0
-			if least := high.Bytes / 2; bytes < least {
-				part = (bytes - low.Bytes) / (least - low.Bytes)
-			}
+			part := (bytes - low.Bytes) / (high.Bytes - low.Bytes)
 			return low.Seconds + part*(high.Seconds-low.Seconds), low.Spread + part*(high.Spread-low.Spread)
 		}
 	}

@@ -2,10 +2,11 @@ package station
 
 import "slices"
 
-// Directions of operations.
+// Directions of operations. Writes are those of data, and flushes empty the device's own cache for writes that last.
 const (
 	Read = iota
 	Write
+	Flush
 	Directions
 )
 
@@ -42,8 +43,8 @@ type Interval struct {
 	// over them: at least 0.
 	Counted  Work
 	InFlight [Directions]float64
-	// Quiet is what an operation of a direction takes when the device is quiet.
-	Quiet [Directions]Service
+	// Quiet is what an operation of a direction takes when the device is quiet, and Bounds what it takes at most, for classes of which that is not known.
+	Quiet, Bounds [Directions]Service
 	// Customers are those of which it is known what they had the device do.
 	Customers []Customer
 }
@@ -90,11 +91,15 @@ func New(v *Interval) *Station {
 	}
 	all := slices.Concat(v.Customers, []Customer{{Work: v.Counted.beyond(&known)}})
 	s := &Station{customers: make([]customer, len(all)), slower: 1}
+	each := v.each(all)
 	for i := range all {
-		s.customers[i] = v.customer(&all[i])
+		s.customers[i] = v.customer(&all[i], each[i])
 		s.served += s.customers[i].served
 	}
-	waits := [Directions]float64{s.waits(v, Read), s.waits(v, Write)}
+	waits := [Directions]float64{}
+	for d := range waits {
+		waits[d] = s.waits(v, d)
+	}
 	for range rounds {
 		s.queue(v)
 		s.divide(waits)
@@ -119,7 +124,7 @@ func (s *Station) waits(v *Interval, d int) float64 {
 	var operations, quiet, spread float64
 	for i := range s.customers {
 		if f := s.customers[i].Work[d]; f.Operations > 0 {
-			seconds, by := v.Quiet[d].At(f.size(), v.perByte())
+			seconds, by := v.quiet(d, f.size())
 			operations, quiet, spread = operations+f.Operations, quiet+f.Operations*seconds, spread+f.Operations*by
 		}
 	}
@@ -129,14 +134,35 @@ func (s *Station) waits(v *Interval, d int) float64 {
 	return 0
 }
 
-// customer returns one before it is known for how long it waited.
-func (v *Interval) customer(of *Customer) (c customer) {
-	c.Customer = *of
+// each returns what an operation of each customer takes: no longer, all together, than operations of the direction were in flight, since the device
+// may be faster than it was known, most of all for sizes that it did not have.
+func (v *Interval) each(customers []Customer) (each [][Directions]float64) {
+	each = make([][Directions]float64, len(customers))
+	for d := range Directions {
+		all := 0.0
+		for i := range customers {
+			if f := customers[i].Work[d]; f.Operations > 0 {
+				each[i][d], _ = v.quiet(d, f.size())
+				all += f.Operations * each[i][d]
+			}
+		}
+		if all <= v.InFlight[d] {
+			continue
+		}
+		for i := range each {
+			each[i][d] *= v.InFlight[d] / all
+		}
+	}
+	return each
+}
+
+// customer returns one before it is known for how long it waited, given what an operation of it takes.
+func (v *Interval) customer(of *Customer, each [Directions]float64) (c customer) {
+	c.Customer, c.each = *of, each
 	for d, f := range of.Work {
 		if f.Operations <= 0 {
 			continue
 		}
-		c.each[d], _ = v.service(d).At(f.size(), v.perByte())
 		c.served += f.Operations * c.each[d]
 		if len(v.Quiet[d]) > 0 {
 			c.service += f.Operations * c.each[d]
@@ -148,12 +174,17 @@ func (v *Interval) customer(of *Customer) (c customer) {
 	return c
 }
 
-// service returns that of a direction, and of the other one where only that is known.
-func (v *Interval) service(d int) Service {
-	if len(v.Quiet[d]) == 0 {
-		return v.Quiet[Directions-1-d]
+// quiet returns what an operation of a direction and a size takes when the device is quiet, and its spread: a read as long as a write where only that
+// is known, and the other way round.
+func (v *Interval) quiet(d int, bytes float64) (seconds, spread float64) {
+	if len(v.Quiet[d]) == 0 && d != Flush {
+		d = Read + Write - d
 	}
-	return v.Quiet[d]
+	seconds, spread = v.Quiet[d].At(bytes, v.perByte())
+	for _, most := range v.Bounds[d] {
+		seconds = min(seconds, most.Seconds*max(1, bytes/most.Bytes))
+	}
+	return seconds, spread
 }
 
 // perByte is how long the device was busy for each byte, in seconds: what a further byte of an operation takes at most.

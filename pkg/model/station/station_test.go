@@ -22,8 +22,7 @@ func TestServiceBetweenKnownSizes(t *testing.T) {
 		bytes, seconds, spread float64
 	}{
 		"a known size":                    {known, 65536, 2e-4, 2e-5},
-		"of the class of a known size":    {known, 40000, 2e-4, 2e-5},
-		"half way to the next class":      {known, (4096 + 32768) / 2, 1.5e-4, 1.5e-5},
+		"half way between two":            {known, (4096 + 65536) / 2, 1.5e-4, 1.5e-5},
 		"a smaller one takes as long":     {known, 512, 1e-4, 1e-5},
 		"a larger one, for its bytes":     {known, 2 * 65536, 2e-4 + 65536e-9, 2e-5},
 		"none":                            {known, 0, 1e-4, 1e-5},
@@ -124,6 +123,59 @@ func TestFewLargeOperationsAmongManySmallOnesTakeAsLongAsTheyDo(t *testing.T) {
 	within(t, "service of the small ones", one.Service, 0.9)
 	if one.Others < 3 {
 		t.Errorf("the small ones wait for %v s, and are most of the operations", one.Others)
+	}
+}
+
+// Large reads of which only a bound is known, and more of which are not known at all.
+func TestAnOperationTakesNoLongerThanItsBound(t *testing.T) {
+	t.Parallel()
+	const size, most = 4 << 20, 6e-3
+	v := ofReads(1e-3, reads(1000), station.Customer{Work: station.Work{station.Read: {Operations: 100, Bytes: 100 * size}}})
+	v.InFlight[station.Read] = 20
+	v.Bounds[station.Read] = station.Service{{Bytes: size, Seconds: most}}
+	within(t, "service of the large ones", station.New(v).Stay(1).Service, 100*most)
+	v.Bounds[station.Read][0].Bytes = size / 2
+	within(t, "of twice the size of which a bound is known", station.New(v).Stay(1).Service, 2*100*most)
+	v.Bounds[station.Read] = nil
+	perByte := v.Busy / v.Counted[station.Read].Bytes
+	within(t, "by the bytes that the device moved while it was busy", station.New(v).Stay(1).Service, 100*(1e-3+(size-4096)*perByte))
+}
+
+// A device that is faster than it was known serves all in the time for which they were in flight.
+func TestNothingIsServedForLongerThanItWasInFlight(t *testing.T) {
+	t.Parallel()
+	s := station.New(ofReads(5e-4, reads(4000), reads(2000)))
+	for i, want := range []float64{2, 1} {
+		if stay := s.Stay(i); stay.Others != 0 || stay.Own != 0 {
+			t.Errorf("it waits: %+v", stay)
+		} else {
+			within(t, "service", stay.Service, want)
+		}
+	}
+}
+
+// A log that empties the cache of the device after each write, beside writes that do not wait for that: these wait behind it.
+func TestFlushesAreOperationsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	v := &station.Interval{Seconds: 10, Busy: 10, Customers: []station.Customer{
+		{Work: station.Work{station.Write: {Operations: 5000, Bytes: 5000 * 4096}, station.Flush: {Operations: 5000, Bytes: 5000 * 4096}}},
+		{Work: station.Work{station.Write: {Operations: 10000, Bytes: 10000 * 4096}}},
+	}}
+	v.Quiet[station.Write] = station.Service{{Bytes: 4096, Seconds: 1e-4}}
+	v.Quiet[station.Flush] = station.Service{{Bytes: 4096, Seconds: 1e-3}}
+	for _, c := range v.Customers {
+		for d := range v.Counted {
+			v.Counted[d].Operations += c.Work[d].Operations
+			v.Counted[d].Bytes += c.Work[d].Bytes
+		}
+	}
+	v.InFlight[station.Write], v.InFlight[station.Flush] = 15000*4e-4, 5000*1e-3
+	s := station.New(v)
+	log, other := s.Stay(0), s.Stay(1)
+	within(t, "service of the log", log.Service, 5000*1.1e-3)
+	within(t, "service of the other", other.Service, 1)
+	if other.Others < 2 || log.Others > other.Others {
+		t.Errorf("the log waits for %+v, the other for %+v", log, other)
 	}
 }
 
