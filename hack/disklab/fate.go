@@ -33,7 +33,7 @@ func (f *fate) kind() string {
 // right reports whether the pod that is blamed is the culprit, or one of which the removal helps as much but for 3 %.
 func (f *fate) right() bool {
 	t := f.truth
-	return f.blamed >= 0 && (f.blamed == t.Culprit || t.Without != nil && t.Without[f.blamed] >= 0.97*t.Without[t.Culprit])
+	return f.blamed >= 0 && (f.blamed == t.Culprit || len(t.Without) > f.blamed && t.Without[f.blamed] >= 0.97*t.Without[t.Culprit])
 }
 
 // showFates writes what became of all pods, and sums up each kind.

@@ -29,7 +29,8 @@ func onDisks(node string, end time.Time) usage.Interval {
 				Reads:   usage.Transfers{Operations: 30210, Bytes: 123740160, Seconds: 3.975},
 				Flushes: &usage.Transfers{Operations: 1, Seconds: 0.072},
 				Service: []usage.DiskService{
-					{Direction: usage.Read, Bytes: 4096, Seconds: 0.000131, Spread: 0.000002, Intervals: 31}, {Direction: usage.Write, Bytes: 1 << 20, MeanBytes: 700000, Seconds: 0.5, Intervals: 1, InFlight: 1.5},
+					{Direction: usage.Read, Bytes: 4096, Seconds: 0.000131, Spread: 0.000002, Intervals: 31},
+					{Direction: usage.Write, Bytes: 1 << 20, MeanBytes: 700000, Seconds: 0.5, Intervals: 1, InFlight: 1.5},
 					{Direction: usage.Flush, Bytes: 8192, MeanBytes: 4096, Seconds: 0.0003, Intervals: 2},
 				},
 			},
