@@ -7,8 +7,8 @@
 // # The model
 //
 // The device is a station that serves in the order of arrival. Of a direction with N operations, in flight for T seconds in all, that take S
-// seconds on the quiet device, operations waited for T − S seconds in all. Reads and writes are told apart, since schedulers such as
-// mq-deadline prefer one of them.
+// seconds on the quiet device, each by the sizes of its customer, operations waited for T − S seconds in all. Reads and writes are told
+// apart, since schedulers such as mq-deadline prefer one of them, and so are flushes, which empty the device's own cache for writes that last.
 //
 // How the customers share in that follows from what their operations find queued when they come. A customer with X operations a second, of s
 // seconds each, that wait for w has n = X·(w + s) of them in flight on average, by Little's law ("A proof for the queuing formula L = λW",
@@ -23,7 +23,6 @@
 // # What it does not see
 //
 // The service is that of an operation by itself, from its start to its end. A device that works on several at once needs less of its own
-// time for each. Emptying a cache of the device is an operation of its own, so that waiting for that is not explained. Operations of
-// customers are those that they submitted, and may be merged or split on the way to the device. A customer of which the threads are not known,
-// and whose operations come in bursts, waits more for its own than is taken.
+// time for each. Operations of customers are those that they submitted, and may be merged or split on the way to the device. A customer of
+// which the threads are not known, and whose operations come in bursts, waits more for its own than is taken.
 package station
