@@ -148,7 +148,7 @@ func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why 
 			return "", problem{}, err
 		}
 		here := probejob.Divide(pods, in.profile.UID, r.Slots)
-		quiet, why := probejob.Quiet(name, here.Foreign)
+		quiet, why := probejob.Quiet(name, here.Foreign, r.Settings.Namespace)
 		if !quiet {
 			busy = append(busy, fmt.Sprintf("node %s: %s", name, why))
 			continue

@@ -32,6 +32,7 @@ const (
 // gather reads the inputs of the plan for a profile.
 func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, how freshness) (*input, error) {
 	in := newInput(p, r.Probes, metav1.NewTime(r.Clock.Now()))
+	in.home = r.Probes.Namespace
 	var err error
 	if in.jobs, err = r.cluster().JobsOf(ctx, p, p.Namespace); err != nil {
 		return nil, err

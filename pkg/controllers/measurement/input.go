@@ -21,6 +21,7 @@ type task struct {
 	// made from it, noTemplate says why.
 	template   *corev1.PodTemplateSpec
 	noTemplate string
+	home       string // Loadline's own namespace
 	now        metav1.Time
 }
 

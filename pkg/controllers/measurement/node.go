@@ -73,7 +73,7 @@ func (n *node) quiet(s *sites, withFollowers bool) (ok bool, why string) {
 	if withFollowers {
 		others = slices.DeleteFunc(slices.Clone(others), func(p corev1.Pod) bool { return s.followers[p.UID] })
 	}
-	return probejob.Quiet(n.name(), others)
+	return probejob.Quiet(n.name(), others, s.home)
 }
 
 // measuredByOthers reports whether pods of another measurement run on the node: of one that
@@ -94,8 +94,8 @@ func (n *node) leftover(jobs map[string]bool) string {
 
 // placedSince returns the name of a pod that was put on the node after a time, also if
 // it has ended since; "" for none. Ours do not count, nor those
-// that belong to the node or the cluster.
-func (n *node) placedSince(since time.Time) string {
+// that belong to the node, the cluster or Loadline, whose namespace is home.
+func (n *node) placedSince(since time.Time, home string) string {
 	others := slices.Concat(n.pods.Measured, n.pods.Foreign)
 	for i := range others {
 		pod := others[i].DeepCopy()
@@ -103,7 +103,7 @@ func (n *node) placedSince(since time.Time) string {
 			continue
 		}
 		pod.Status.Phase = corev1.PodRunning
-		if quiet, _ := probejob.Quiet(n.name(), []corev1.Pod{*pod}); !quiet {
+		if quiet, _ := probejob.Quiet(n.name(), []corev1.Pod{*pod}, home); !quiet {
 			return pod.Namespace + "/" + pod.Name
 		}
 	}

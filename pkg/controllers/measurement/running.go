@@ -113,7 +113,7 @@ func (p *running) disturbance() string {
 	}
 	for _, r := range p.runs {
 		if job := p.job(r.job.Name); job != nil {
-			if pod := n.placedSince(job.CreationTimestamp.Time); pod != "" {
+			if pod := n.placedSince(job.CreationTimestamp.Time, p.home); pod != "" {
 				return fmt.Sprintf("pod %s came to node %s meanwhile", pod, name)
 			}
 			break

@@ -204,7 +204,7 @@ func (s *sites) see(n *node, pods probejob.Pods, snapshot *profile.Snapshot) {
 		if s.followers[pod.UID] {
 			continue
 		}
-		if none, _ := probejob.Quiet(n.name(), others[i:i+1]); !none {
+		if none, _ := probejob.Quiet(n.name(), others[i:i+1], s.home); !none {
 			n.neighbours = append(n.neighbours, snapshot.VectorOn(n.class, pod))
 		}
 	}

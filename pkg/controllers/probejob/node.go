@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // Alive reports whether the pods on a node keep running, and if not, why. The node is nil if there
@@ -42,14 +44,14 @@ func Usable(node *corev1.Node) (ok bool, why string) {
 	return true, ""
 }
 
-// Quiet reports whether no pods run on a node but those of DaemonSets, static pods, and those
-// that the cluster itself cannot do without, and if not, whose do. A pod that is being deleted
-// runs until it is gone.
-func Quiet(node string, pods []corev1.Pod) (ok bool, why string) {
+// Quiet reports whether no pods run on a node but those of DaemonSets, static pods, those that the
+// cluster itself cannot do without, and Loadline's own, and if not, whose do. A pod that is being
+// deleted runs until it is gone. Home is the namespace of Loadline, "" where that is not known.
+func Quiet(node string, pods []corev1.Pod, home string) (ok bool, why string) {
 	first, more := "", 0
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Spec.NodeName != node || Ended(pod) || isPermanent(pod) {
+		if pod.Spec.NodeName != node || Ended(pod) || isPermanent(pod) || isOurs(pod, home) {
 			continue
 		}
 		if first == "" {
@@ -68,8 +70,14 @@ func Quiet(node string, pods []corev1.Pod) (ok bool, why string) {
 	}
 }
 
+// isOurs reports whether a pod is one of Loadline's programs. Only operators may make pods in its
+// namespace.
+func isOurs(pod *corev1.Pod, home string) bool {
+	return home != "" && pod.Namespace == home && pod.Labels[installation.PartOfLabel] == installation.PartOf
+}
+
 // systemCritical is the priority from which on pods are of the cluster itself, such as
-// its name service and Loadline: that of the class system-cluster-critical.
+// its name service: that of the class system-cluster-critical.
 const systemCritical = 2_000_000_000
 
 // isPermanent reports whether a pod belongs to its node or to the cluster. It will be there

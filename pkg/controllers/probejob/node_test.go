@@ -61,6 +61,7 @@ func TestANodeIsQuietWithoutPodsOfOthers(t *testing.T) {
 		}
 		return p
 	}
+	ofLoadline := func(p *corev1.Pod) { p.Labels = map[string]string{"app.kubernetes.io/part-of": "loadline"} }
 	standing := []corev1.Pod{
 		ordinary("daemon", func(p *corev1.Pod) {
 			p.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Controller: new(true)}}
@@ -70,6 +71,7 @@ func TestANodeIsQuietWithoutPodsOfOthers(t *testing.T) {
 		ordinary("done", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
 		ordinary("broken", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }),
 		ordinary("elsewhere", func(p *corev1.Pod) { p.Spec.NodeName = "worker-2" }),
+		ordinary("loadline-manager", ofLoadline, func(p *corev1.Pod) { p.Namespace = "loadline-system" }),
 	}
 	tests := map[string]struct {
 		further []corev1.Pod
@@ -78,6 +80,10 @@ func TestANodeIsQuietWithoutPodsOfOthers(t *testing.T) {
 		"with what belongs to every node": {nil, ""},
 		"with a pod of the highest priority that users can give": {
 			[]corev1.Pod{ordinary("cart", func(p *corev1.Pod) { p.Spec.Priority = new(int32(1_000_000_000)) })}, "pod shop/cart runs there",
+		},
+		"with a pod that has the labels of Loadline's elsewhere": {[]corev1.Pod{ordinary("cart", ofLoadline)}, "pod shop/cart runs there"},
+		"with another pod in Loadline's namespace": {
+			[]corev1.Pod{ordinary("cart", func(p *corev1.Pod) { p.Namespace = "loadline-system" })}, "pod loadline-system/cart runs there",
 		},
 		"with a pod of another's":                {[]corev1.Pod{ordinary("cart")}, "pod shop/cart runs there"},
 		"with a pod that is being deleted still": {[]corev1.Pod{ordinary("cart", deleted)}, "pod shop/cart runs there"},
@@ -90,7 +96,7 @@ func TestANodeIsQuietWithoutPodsOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pods := append(append([]corev1.Pod{}, standing...), test.further...)
-			if ok, why := probejob.Quiet("worker-1", pods); ok != (test.want == "") || why != test.want {
+			if ok, why := probejob.Quiet("worker-1", pods, "loadline-system"); ok != (test.want == "") || why != test.want {
 				t.Errorf("quiet: %v, %q, want %q", ok, why, test.want)
 			}
 		})
