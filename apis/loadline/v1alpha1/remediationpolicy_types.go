@@ -77,9 +77,10 @@ type RemediationPolicySpec struct {
 	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.map(e, has(e.values) ? size(e.values) : 0).sum() <= 64",message="the matchExpressions of a selector have at most 64 values in all"
 	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
 
-	// criticalPods says whether pods of the namespace kube-system and those of the
-	// priority classes system-node-critical and system-cluster-critical are chosen, too:
-	// Exclude or Include. Defaults to Exclude.
+	// criticalPods says whether pods of the namespace kube-system, those of the priority
+	// classes system-node-critical and system-cluster-critical, and Loadline's own, which
+	// have the label app.kubernetes.io/part-of=loadline, are chosen, too: Exclude or
+	// Include. Defaults to Exclude.
 	// +optional
 	// +default="Exclude"
 	// +kubebuilder:validation:Enum=Exclude;Include

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/text"
@@ -121,6 +122,8 @@ func (r *Rules) critical(pod *corev1.Pod) string {
 		return fmt.Sprintf("it is in namespace %s, and %s is not allowed by name", metav1.NamespaceSystem, workloads.Of(pod))
 	case class == "system-cluster-critical" || class == "system-node-critical":
 		return fmt.Sprintf("its priority class is %s, and %s is not allowed by name", class, workloads.Of(pod))
+	case pod.Labels[installation.PartOfLabel] == installation.PartOf:
+		return fmt.Sprintf("it is a part of Loadline, and %s is not allowed by name", workloads.Of(pod))
 	case pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCritical:
 		return fmt.Sprintf("its priority is %s, that of critical pods, and %s is not allowed by name", text.Count(int64(*pod.Spec.Priority)), workloads.Of(pod))
 	default:

@@ -71,6 +71,10 @@ func TestWhichPodsMayBeEvicted(t *testing.T) {
 		},
 		"a pod of a critical class":                 {pod: pod("web-1", critical), want: disruption.Verdict{Refused: "its priority class is system-cluster-critical" + allowed}},
 		"a pod of a critical class that is allowed": {pod: pod("web-1", critical), allowed: "Deployment shop/web"},
+		"a pod of Loadline": {
+			pod:  pod("web-1", func(p *corev1.Pod) { p.Labels["app.kubernetes.io/part-of"] = "loadline" }),
+			want: disruption.Verdict{Refused: "it is a part of Loadline" + allowed},
+		},
 		"a pod of a critical priority": {
 			pod:  pod("web-1", func(p *corev1.Pod) { p.Spec.Priority = new(int32(2_000_000_000)) }),
 			want: disruption.Verdict{Refused: "its priority is 2,000,000,000, that of critical pods" + allowed},

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -81,7 +82,8 @@ var criticalClasses = []string{"system-node-critical", "system-cluster-critical"
 
 // Selects reports whether a policy chooses a pod.
 func (p *Policy) Selects(pod *Pod) bool {
-	if p.Spec.CriticalPods != v1alpha1.CriticalInclude && (pod.Namespace == criticalNamespace || slices.Contains(criticalClasses, pod.PriorityClass)) {
+	critical := pod.Namespace == criticalNamespace || slices.Contains(criticalClasses, pod.PriorityClass) || pod.Labels[installation.PartOfLabel] == installation.PartOf
+	if critical && p.Spec.CriticalPods != v1alpha1.CriticalInclude {
 		return false
 	}
 	return p.namespaces.Matches(pod.NamespaceLabels) && p.pods.Matches(pod.Labels)

@@ -28,6 +28,7 @@ func TestAPolicyChoosesPodsByTheirNamespaceAndLabels(t *testing.T) {
 		"another pod":                         {func(s *v1alpha1.RemediationPolicySpec) { s.PodSelector = web }, func(p *Pod) { p.Labels = nil }, false},
 		"not those of kube-system":            {func(*v1alpha1.RemediationPolicySpec) {}, func(p *Pod) { p.Namespace = "kube-system" }, false},
 		"not critical ones":                   {func(*v1alpha1.RemediationPolicySpec) {}, func(p *Pod) { p.PriorityClass = "system-node-critical" }, false},
+		"not those of Loadline":               {func(*v1alpha1.RemediationPolicySpec) {}, func(p *Pod) { p.Labels = map[string]string{"app.kubernetes.io/part-of": "loadline"} }, false},
 		"critical ones where they are chosen": {func(s *v1alpha1.RemediationPolicySpec) { s.CriticalPods = v1alpha1.CriticalInclude }, func(p *Pod) { p.Namespace, p.PriorityClass = "kube-system", "system-node-critical" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
