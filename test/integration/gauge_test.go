@@ -288,6 +288,7 @@ func (p *place) startCollector(t *testing.T, name string, self *corev1.ServiceAc
 	pod.Labels = installation.ManagerLabels()
 	port, err := strconv.ParseInt(number, 10, 32)
 	must(t, err)
+	pod.Spec.Containers[0].Command = []string{"loadline-manager"}
 	pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "https", ContainerPort: int32(port)}}
 	p.running(t, pod, outerAddress(t))
 }

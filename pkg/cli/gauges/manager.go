@@ -115,7 +115,7 @@ func (a *Asker) fromManager(ctx context.Context, pods []corev1.Pod, nodes []stri
 	if err := a.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels(installation.ManagerLabels())); err != nil {
 		return nil, fmt.Errorf("looking for the manager in namespace %s: %w", namespace, err)
 	}
-	replicas := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return rank(&p) < rankRunning })
+	replicas := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return !installation.IsManager(&p) || rank(&p) < rankRunning })
 	if len(replicas) == 0 {
 		return nil, fmt.Errorf("it does not run in namespace %s", namespace)
 	}

@@ -33,9 +33,9 @@ func managedServer(t *testing.T, collection func(r *http.Request) (any, error)) 
 	for _, name := range []string{"manager-a", "manager-b"} {
 		s.Objects = append(s.Objects, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: name, Labels: map[string]string{
-				"app.kubernetes.io/name": "loadline-manager", "app.kubernetes.io/part-of": "loadline",
+				"app.kubernetes.io/name": "any-manager", "app.kubernetes.io/part-of": "loadline",
 			}},
-			Spec:   corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Ports: []corev1.ContainerPort{{Name: "https", ContainerPort: 8443}}}}},
+			Spec:   corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Command: []string{"loadline-manager"}, Ports: []corev1.ContainerPort{{Name: "https", ContainerPort: 8443}}}}},
 			Status: corev1.PodStatus{Phase: corev1.PodRunning},
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // The components of Loadline that run in a cluster.
@@ -45,12 +46,8 @@ const versionLabel = "app.kubernetes.io/version"
 func NewComponent(d *appsv1.Deployment) (c Component, is bool) {
 	for i := range d.Spec.Template.Spec.Containers {
 		container := &d.Spec.Template.Spec.Containers[i]
-		program := repositoryOf(container.Image)
-		if len(container.Command) > 0 {
-			program = container.Command[0]
-		}
-		name, ours := strings.CutPrefix(path.Base(program), "loadline-")
-		if !ours || name != Manager && name != Scheduler {
+		name, is := programOf(container)
+		if !is {
 			continue
 		}
 		return Component{
@@ -61,6 +58,16 @@ func NewComponent(d *appsv1.Deployment) (c Component, is bool) {
 		}, true
 	}
 	return c, false
+}
+
+// programOf returns which of the components a container runs, by its command, or else by its image.
+func programOf(container *corev1.Container) (component string, is bool) {
+	program := repositoryOf(container.Image)
+	if len(container.Command) > 0 {
+		program = container.Command[0]
+	}
+	name, ours := strings.CutPrefix(path.Base(program), "loadline-")
+	return name, ours && (name == Manager || name == Scheduler)
 }
 
 func replicas(d *appsv1.Deployment) int32 {

@@ -37,9 +37,17 @@ const ReaderAnnotation = "loadline.dev/reader"
 // there is none. Only operators may make pods of gauges, which see all processes of their nodes, so no other user can name one.
 const ManagerAnnotation = "loadline.dev/manager"
 
-// ManagerLabels are the labels by which the pods of the manager are found in its namespace.
-func ManagerLabels() map[string]string {
-	return map[string]string{PartOfLabel: PartOf, "app.kubernetes.io/name": "loadline-" + Manager}
+// ManagerLabels are the labels by which the pods of the manager are found in its namespace, of which [IsManager] picks them.
+func ManagerLabels() map[string]string { return map[string]string{PartOfLabel: PartOf} }
+
+// IsManager reports whether a pod with the labels of [ManagerLabels] is the manager's, by the command that it runs.
+func IsManager(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Containers {
+		if name, is := programOf(&pod.Spec.Containers[i]); is && name == Manager {
+			return true
+		}
+	}
+	return false
 }
 
 // GaugeReader returns the service account of which a token is to be shown to the gauge of a pod. The error names the pod.
