@@ -59,6 +59,7 @@ type options struct {
 	replay                  tracereplay.Worker
 	maxReplays              int
 	probes                  probejob.Settings
+	anyUser                 bool
 	concurrentWrites        int
 	gauges                  bool
 	gaugeNamespace          string
@@ -128,6 +129,7 @@ RemediationPolicies let it propose, carries out those that it may, and keeps the
 			if err := o.validate(); err != nil {
 				return err
 			}
+			o.replay.AnyUser, o.probes.AnyUser = o.anyUser, o.anyUser
 			return o.run(command)
 		},
 	}
@@ -149,6 +151,7 @@ RemediationPolicies let it propose, carries out those that it may, and keeps the
 	flags.IntVar(&o.probes.MaxParallel, "max-measurements", o.probes.MaxParallel, "On how many nodes to measure at once, at least 1. On each there is one measurement at a time.")
 	flags.DurationVar(&o.probes.MaxTime, "max-measurement-time", o.probes.MaxTime, "How long the measurement of a class of nodes may take, whatever the budgetSeconds of its WorkloadProfile; 0 for no limit. A step that has begun may take an hour longer.")
 	flags.StringVar(&o.probes.Namespace, "probe-namespace", o.probes.Namespace, "Namespace of the probes that calibrate nodes. Those that measure a workload run in its own. Defaults to the namespace that the manager runs in.")
+	flags.BoolVar(&o.anyUser, "any-user", false, "Leave to the cluster as which user the pods of measurements and replays run, as OpenShift's restricted-v2 requires. Without, they run as 65532.")
 	flags.IntVar(&o.concurrentWrites, "concurrent-status-writes", defaultStatusWrites, "How many statuses of WorkloadProfiles and NodeProfiles to write at once, from 1 to 200. Raise it where thousands of profiles change together and the API server has room.")
 	o.addGaugeFlags(flags)
 	o.addRemediationFlags(flags)

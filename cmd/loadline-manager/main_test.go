@@ -37,7 +37,7 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--metrics-secure", "--health-probe-bind-address", "--logging-format", "--version",
 		"--replay-image", "--replay-cpu", "--replay-memory", "--probe-image", "--probe-memory", "--probe-namespace", "--max-measurements", "--max-measurement-time",
 		"--max-replays", "--max-replay-parallelism", "--replay-timeout",
-		"--concurrent-status-writes", "--remediation",
+		"--any-user", "--concurrent-status-writes", "--remediation",
 	} {
 		if !strings.Contains(help, want) {
 			t.Errorf("the help lacks %q:\n%s", want, help)
@@ -72,7 +72,7 @@ func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
 		"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "metrics-secure", "health-probe-bind-address",
 		"replay-image", "replay-cpu", "replay-memory", "probe-image", "probe-memory", "probe-namespace", "max-measurements", "max-measurement-time",
 		"max-replays", "max-replay-parallelism", "replay-timeout",
-		"concurrent-status-writes", "remediation",
+		"any-user", "concurrent-status-writes", "remediation",
 	}
 	flags := newCommand().Flags()
 	for _, name := range ours {

@@ -34,7 +34,7 @@ func (s *Settings) Observe(template *corev1.PodTemplateSpec) error {
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1m"), corev1.ResourceMemory: watchMemory()},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: watchMemory()},
 		},
-		SecurityContext:          restricted(),
+		SecurityContext:          s.restricted(),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	})
 	return nil

@@ -48,6 +48,8 @@ type Settings struct {
 	// Namespace is where calibrations run. Probes of a workload run in the
 	// workload's.
 	Namespace string
+	// AnyUser leaves the user of probes and observers to the cluster, as OpenShift's restricted-v2 requires.
+	AnyUser bool
 }
 
 // Run describes the work of a probe.
@@ -116,7 +118,7 @@ func (s *Settings) pod(command []string, job, peer string, cpu resource.Quantity
 		// There is no CPU limit: a quota would hold the probe back, and that would
 		// pass for waiting.
 		Resources:       corev1.ResourceRequirements{Requests: requests, Limits: corev1.ResourceList{corev1.ResourceMemory: s.Memory}},
-		SecurityContext: restricted(),
+		SecurityContext: s.restricted(),
 		// A probe that fails says why on its standard error.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
@@ -152,14 +154,16 @@ func (s *Settings) copied() *resource.Quantity {
 }
 
 // restricted returns the settings that the restricted Pod Security Standard requires of a container.
-func restricted() *corev1.SecurityContext {
-	return &corev1.SecurityContext{
+func (s *Settings) restricted() *corev1.SecurityContext {
+	security := &corev1.SecurityContext{
 		RunAsNonRoot:             new(true),
-		RunAsUser:                new(int64(nonRoot)),
-		RunAsGroup:               new(int64(nonRoot)),
 		AllowPrivilegeEscalation: new(false),
 		ReadOnlyRootFilesystem:   new(true),
 		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 	}
+	if !s.AnyUser {
+		security.RunAsUser, security.RunAsGroup = new(int64(nonRoot)), new(int64(nonRoot))
+	}
+	return security
 }

@@ -76,6 +76,12 @@ func TestProbesMeetTheRestrictedStandardAndSeeNothingOfTheAPI(t *testing.T) {
 	if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
 		t.Errorf("a probe that fails does not say why: %s", c.TerminationMessagePolicy)
 	}
+	ofAnyUser := settings()
+	ofAnyUser.AnyUser = true
+	chosen := ofAnyUser.Probe(probejob.Run{Job: "cpu", Intensity: 1, Duration: time.Second}).Spec.Containers[0].SecurityContext
+	if *c.SecurityContext.RunAsUser != 65532 || chosen.RunAsUser != nil || chosen.RunAsGroup != nil || !*chosen.RunAsNonRoot {
+		t.Errorf("a probe runs as the user %d, and where the cluster chooses, as %+v", *c.SecurityContext.RunAsUser, chosen)
+	}
 	want := corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{"cpu": resource.MustParse("250m"), "memory": resource.MustParse("256Mi")},
 		Limits:   corev1.ResourceList{"memory": resource.MustParse("256Mi")},

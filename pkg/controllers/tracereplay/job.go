@@ -22,6 +22,8 @@ type Worker struct {
 	MaxParallelism int32
 	// Timeout is how long a replay may take from its first run on, at least a second.
 	Timeout time.Duration
+	// AnyUser leaves the user and the groups of the pods to the cluster, as OpenShift's restricted-v2 requires.
+	AnyUser bool
 }
 
 // What a pod looks like from inside.
@@ -102,8 +104,6 @@ func (w *Worker) pod(replay *v1alpha1.TraceReplay) corev1.PodSpec {
 		EnableServiceLinks:           new(false),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot:   new(true),
-			RunAsUser:      new(int64(nonRoot)),
-			RunAsGroup:     new(int64(nonRoot)),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		Containers: []corev1.Container{{
@@ -125,6 +125,9 @@ func (w *Worker) pod(replay *v1alpha1.TraceReplay) corev1.PodSpec {
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		}},
 	}
+	if !w.AnyUser {
+		spec.SecurityContext.RunAsUser, spec.SecurityContext.RunAsGroup = new(int64(nonRoot)), new(int64(nonRoot))
+	}
 	mount(&spec, "question", questionDir, questionVolume(replay))
 	if trace := replay.Spec.Trace; trace != nil {
 		file, volume := traceVolume(trace)
@@ -138,7 +141,9 @@ func (w *Worker) pod(replay *v1alpha1.TraceReplay) corev1.PodSpec {
 		})
 		spec.Containers[0].VolumeMounts[len(spec.Containers[0].VolumeMounts)-1].ReadOnly = false
 		spec.Containers[0].Command = append(spec.Containers[0].Command, "--jobs-to", path.Join(outputDir, claim.Path))
-		spec.SecurityContext.FSGroup = new(int64(nonRoot))
+		if !w.AnyUser {
+			spec.SecurityContext.FSGroup = new(int64(nonRoot))
+		}
 		spec.SecurityContext.FSGroupChangePolicy = new(corev1.FSGroupChangeOnRootMismatch)
 	}
 	return spec

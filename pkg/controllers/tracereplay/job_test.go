@@ -28,6 +28,12 @@ func TestPodsKeepToTheRestrictedStandardAndHaveNoToken(t *testing.T) {
 			t.Errorf("%s: %s", r.ForbiddenReason, r.ForbiddenDetail)
 		}
 	}
+	worker := *asked().worker
+	worker.AnyUser = true
+	chosen, fixed := worker.job(replay, 1, []int{0}, time.Hour).Spec.Template.Spec.SecurityContext, template.Spec.SecurityContext
+	if *fixed.RunAsUser != 65532 || *fixed.FSGroup != 65532 || chosen.RunAsUser != nil || chosen.RunAsGroup != nil || chosen.FSGroup != nil {
+		t.Errorf("the pod runs with %+v, and where the cluster chooses the user with %+v", fixed, chosen)
+	}
 	if *template.Spec.AutomountServiceAccountToken {
 		t.Error("the pod has a token")
 	}
