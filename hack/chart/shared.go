@@ -9,7 +9,7 @@ import (
 var shared = map[string][]string{
 	"crd": {"crd/loadline.dev_*.yaml"},
 	"rbac": {
-		"rbac/role.yaml", "rbac/scaler.yaml", "remediation/remediator.yaml", "rbac/users.yaml", "rbac/plugin.yaml", "rbac/metrics-reader.yaml", "rbac/gauge.yaml", "rbac/gauge-user.yaml",
+		"rbac/role.yaml", "rbac/scaler.yaml", "remediation/remediator.yaml", "rbac/users.yaml", "rbac/plugin.yaml", "rbac/metrics-reader.yaml", "gauge/gauge.yaml", "gauge/gauge-user.yaml",
 		"ui/ui.yaml",
 	},
 	"admission": {

@@ -46,17 +46,17 @@ func gaugeNode(t *testing.T) []string {
 	return []string{"--node-name", "node-1", "--interval", "1s", "--cgroup", filepath.Join(dir, "cgroup"), "--pod-logs", filepath.Join(dir, "pods")}
 }
 
-// applyGaugeRoles applies the roles of config/rbac that gauges, their readers and users have.
+// applyGaugeRoles applies the roles that gauges, their readers and users have.
 func (p *place) applyGaugeRoles(t *testing.T) {
 	t.Helper()
-	p.applyRoles(t, "gauge.yaml", "gauge-user.yaml", "metrics-reader.yaml", "plugin.yaml")
+	p.applyRoles(t, "../gauge/gauge.yaml", "../gauge/gauge-user.yaml", "metrics-reader.yaml", "plugin.yaml")
 }
 
-// applyRoles applies the roles of files of config/rbac.
+// applyRoles applies the roles of files, by their paths from config/rbac.
 func (e *environment) applyRoles(t *testing.T, files ...string) {
 	t.Helper()
 	for _, file := range files {
-		content, err := os.ReadFile(filepath.Join(root, "config", "rbac", file))
+		content, err := os.ReadFile(filepath.Join(root, "config", "rbac", filepath.FromSlash(file)))
 		must(t, err)
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
 			role := &rbacv1.ClusterRole{}

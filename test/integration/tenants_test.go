@@ -41,7 +41,7 @@ func newTenants(t *testing.T) *tenants {
 	e := ownEnvironment(t)
 	for _, file := range []string{
 		"manager/namespace.yaml", "gauge/namespace.yaml",
-		"rbac/users.yaml", "rbac/role.yaml", "rbac/gauge.yaml", "rbac/gauge-user.yaml", "rbac/metrics-reader.yaml", "rbac/plugin.yaml", "remediation/remediator.yaml",
+		"rbac/users.yaml", "rbac/role.yaml", "gauge/gauge.yaml", "gauge/gauge-user.yaml", "rbac/metrics-reader.yaml", "rbac/plugin.yaml", "remediation/remediator.yaml",
 		"manager/rbac.yaml", "scheduler/rbac.yaml", "gauge/rbac.yaml",
 		"admission/measurement.yaml", "admission/limits.yaml", "admission/replay.yaml", "admission/remediation.yaml", "admission/labels.yaml",
 	} {
