@@ -39,7 +39,7 @@ func TestGaugesRunOnEveryNodeWithoutPrivileges(t *testing.T) {
 	pod := d.Spec.Template.Spec
 	same(t, "what it tolerates", pod.Tolerations, []corev1.Toleration{{Operator: corev1.TolerationOpExists}})
 	same(t, "its nodes", pod.NodeSelector, map[string]string{"kubernetes.io/os": "linux"})
-	same(t, "its priority", pod.PriorityClassName, "")
+	same(t, "its priority", pod.PriorityClassName, "loadline")
 	same(t, "how many are replaced at once", *d.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromString("10%"))
 	same(t, "the component of its pods", d.Spec.Template.Labels["app.kubernetes.io/component"], "gauge")
 	if !pod.HostPID || pod.HostNetwork || pod.HostIPC {
@@ -295,6 +295,7 @@ func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
 	same(t, "what there is", kinds, map[string][]string{
 		"Namespace": {gauge}, "ServiceAccount": {gauge, "loadline-reader", "loadline-test"}, "ClusterRoleBinding": {gauge, gauge + "-reader", "loadline-test"},
 		"DaemonSet": {gauge}, "NetworkPolicy": {gauge}, "Service": {gauge + "-metrics"}, "RoleBinding": {"loadline-test-gauge-user"}, "Pod": {"loadline-test-gauge"},
+		"PriorityClass": {"loadline"},
 	})
 	tested, err := os.ReadFile(matrix(t)["insight-only"])
 	must(t, err)

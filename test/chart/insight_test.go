@@ -52,6 +52,7 @@ func TestInsightAloneBringsNoRightToMeasureOrToPlacePods(t *testing.T) {
 	}
 	same(t, "what runs or gives rights", running, []string{
 		"ClusterRoleBinding  " + gauge, "ClusterRoleBinding  " + gauge + "-reader", "ClusterRoleBinding  loadline-test", "DaemonSet " + gauge + " " + gauge, "NetworkPolicy " + gauge + " " + gauge,
+		"PriorityClass  loadline",
 		"RoleBinding " + gauge + " loadline-test-gauge-user",
 	})
 

@@ -45,6 +45,7 @@ func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
 		"an importance of no profile":    {"limits: {maxImportance: \"101\"}", []string{"limits.maxImportance: 101 must be from 1"}},
 		"no threads":                     {"limits: {maxThreads: 0}", []string{"/limits/maxThreads", "want 1"}},
 		"an account that does not exist": {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
+		"a priority of Kubernetes' own":  {"priorityClass: {value: 2000000000}", []string{"/priorityClass/value", "want 1"}},
 		"an observation in words":        {"gauge: {interval: often}", []string{"/gauge/interval", "does not match pattern"}},
 		"no pods in the metrics":         {"gauge: {maxPods: 0}", []string{"/gauge/maxPods", "want 1"}},
 		"a namespace that is there":      {"gauge: {namespace: {name: loadline-system}}", []string{"gauge.namespace.create: the release's namespace, loadline-system, is there already"}},

@@ -195,6 +195,7 @@ func (p *place) makeGauges(t *testing.T, port string) {
 	set.Namespace = p.namespace
 	set.Spec.Template.Annotations[installation.ManagerAnnotation] = p.namespace
 	spec := &set.Spec.Template.Spec
+	spec.PriorityClassName = "" // there is no such class here
 	spec.NodeName, spec.ServiceAccountName, spec.Containers[0].Ports[0].ContainerPort = p.nodes[0], "gauge", int32(number)
 	must(t, p.Create(t.Context(), set))
 	pods := &corev1.PodList{}

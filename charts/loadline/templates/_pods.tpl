@@ -28,7 +28,7 @@ serviceAccountName: {{ include "loadline.serviceAccount" . }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $values.priorityClassName }}
+{{- with include "loadline.priorityClass" . }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- with $values.nodeSelector }}
@@ -56,6 +56,17 @@ topologySpreadConstraints:
 {{- end }}
 securityContext:
   {{- include "loadline.podSecurityContext" $root | nindent 2 }}
+{{- end -}}
+
+{{/* The PriorityClass of a component's pods, if any: (list $ "manager"). */}}
+{{- define "loadline.priorityClass" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $own := "" -}}
+{{- if and (has $component (list "manager" "scheduler" "gauge")) $root.Values.priorityClass.create -}}
+{{- $own = include "loadline.fullname" $root -}}
+{{- end -}}
+{{- (index $root.Values $component).priorityClassName | default $own -}}
 {{- end -}}
 
 {{/* The security context of all pods. */}}
