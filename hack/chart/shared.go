@@ -9,8 +9,8 @@ import (
 var shared = map[string][]string{
 	"crd": {"crd/loadline.dev_*.yaml"},
 	"rbac": {
-		"rbac/role.yaml", "rbac/scaler.yaml", "remediation/remediator.yaml", "rbac/users.yaml", "rbac/plugin.yaml", "rbac/metrics-reader.yaml", "gauge/gauge.yaml", "gauge/gauge-user.yaml",
-		"ui/ui.yaml",
+		"rbac/role.yaml", "rbac/measurer.yaml", "rbac/replayer.yaml", "rbac/scaler.yaml", "remediation/remediator.yaml", "rbac/users.yaml", "rbac/plugin.yaml",
+		"rbac/metrics-reader.yaml", "gauge/gauge.yaml", "gauge/gauge-user.yaml", "ui/ui.yaml",
 	},
 	"admission": {
 		"admission/labels.yaml", "admission/limits.yaml", "admission/measurement.yaml", "admission/pool-placement.yaml", "admission/replay.yaml",

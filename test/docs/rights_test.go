@@ -80,7 +80,7 @@ func explainedRights(t *testing.T, file string) map[string][]string {
 
 func TestTheRightsOfTheProgramsAreExplained(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"config/rbac/role.yaml", "config/remediation/remediator.yaml", "config/scheduler/rbac.yaml", "config/gauge/gauge.yaml"} {
+	for _, file := range []string{"config/rbac/role.yaml", "config/rbac/measurer.yaml", "config/rbac/replayer.yaml", "config/remediation/remediator.yaml", "config/scheduler/rbac.yaml", "config/gauge/gauge.yaml"} {
 		if diff := cmp.Diff(rightsOf(t, file), explainedRights(t, file)); diff != "" {
 			t.Errorf("what %s allows (-) and docs/security.md explains (+):\n%s", file, diff)
 		}

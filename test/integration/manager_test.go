@@ -31,19 +31,32 @@ func (e *environment) startManager(t *testing.T) *local.Process {
 	return e.startManagerAs(t, e.plane.Kubeconfig())
 }
 
+// The roles of config/rbac that config/manager binds to the manager in all namespaces.
+const (
+	managerRole  = "loadline-manager"
+	measurerRole = "loadline-manager-measurer"
+	replayerRole = "loadline-manager-replayer"
+)
+
 // startManagerWithItsRole starts a manager that may do what config/rbac allows
 // and nothing else.
 func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *local.Process {
 	t.Helper()
-	const role = "loadline-manager"
-	e.applyRoles(t, "role.yaml")
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: role}}
+	return e.startManagerWithRoles(t, []string{managerRole, measurerRole, replayerRole}, flags...)
+}
+
+// startManagerWithRoles starts a manager that may do what some of these roles allow and nothing else.
+func (e *environment) startManagerWithRoles(t *testing.T, roles []string, flags ...string) *local.Process {
+	t.Helper()
+	e.applyRoles(t, "role.yaml", "measurer.yaml", "replayer.yaml")
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: managerRole}}
 	must(t, e.Create(t.Context(), account))
-	must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
-	}))
+	for _, role := range roles {
+		must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: role}, RoleRef: clusterRole(role),
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
+		}))
+	}
 	return e.startManagerAs(t, e.kubeconfigOf(t, account), flags...)
 }
 

@@ -41,7 +41,7 @@ func newTenants(t *testing.T) *tenants {
 	e := ownEnvironment(t)
 	for _, file := range []string{
 		"manager/namespace.yaml", "gauge/namespace.yaml",
-		"rbac/users.yaml", "rbac/role.yaml", "gauge/gauge.yaml", "gauge/gauge-user.yaml", "rbac/metrics-reader.yaml", "rbac/plugin.yaml", "remediation/remediator.yaml",
+		"rbac/users.yaml", "rbac/role.yaml", "rbac/measurer.yaml", "rbac/replayer.yaml", "gauge/gauge.yaml", "gauge/gauge-user.yaml", "rbac/metrics-reader.yaml", "rbac/plugin.yaml", "remediation/remediator.yaml",
 		"manager/rbac.yaml", "scheduler/rbac.yaml", "gauge/rbac.yaml",
 		"admission/measurement.yaml", "admission/limits.yaml", "admission/replay.yaml", "admission/remediation.yaml", "admission/labels.yaml",
 	} {
@@ -56,9 +56,11 @@ func newTenants(t *testing.T) *tenants {
 			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "edit"}, RoleRef: clusterRole("edit"), Subjects: named(name),
 		}))
 	}
-	must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "manager"}, RoleRef: clusterRole("loadline-manager"), Subjects: named("manager"),
-	}))
+	for _, role := range []string{managerRole, measurerRole, replayerRole} {
+		must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "as-" + role}, RoleRef: clusterRole(role), Subjects: named("manager"),
+		}))
+	}
 	s := &tenants{environment: e, mallory: e.as(t, "mallory"), manager: e.as(t, "manager")}
 	must(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		inForce := apierrors.IsForbidden(s.mallory.Create(ctx, markedPod("trial", probejob.MeasurementKey), client.DryRunAll)) &&

@@ -186,6 +186,8 @@ const (
 	ReasonNoQuietNode = "NoQuietNode"
 	// ReasonNoRunningPods says that no pod that follows the profile is running.
 	ReasonNoRunningPods = "NoRunningPods"
+	// ReasonForbidden says that the manager has no right to run Jobs in the namespace.
+	ReasonForbidden = "Forbidden"
 	// ReasonTargetFailed says that a copy of the target did not end well.
 	ReasonTargetFailed = "TargetFailed"
 	// ReasonProbeFailed says that a standard job did not end well.

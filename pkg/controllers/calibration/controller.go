@@ -58,7 +58,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=get;list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/status,verbs=patch
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;patch;watch
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/made"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
@@ -20,6 +21,12 @@ import (
 
 // fieldOwner is in whose name Jobs are applied.
 const fieldOwner = "loadline-measurement"
+
+// rightsValue is the value of the chart that says where the manager may run the Jobs of measurements, by the ClusterRole rightsRole.
+const (
+	rightsValue = "rbac.measurement"
+	rightsRole  = "loadline-manager-measurer"
+)
 
 // Reconciler measures WorkloadProfiles. SetupWithManager sets what may be left unset.
 type Reconciler struct {
@@ -84,6 +91,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	next := r.reserve(in)
 	err = r.act(ctx, in, next)
 	if apierrors.IsConflict(err) { // another client wrote the status meanwhile
+		return reconcile.Result{RequeueAfter: atOnce}, nil
+	}
+	if why := made.Denied(err, p.Namespace, rightsValue, rightsRole); why != "" && next.status.Measuring != nil {
+		r.memories.Keep(in.profile, next.memory.lacking(why))
 		return reconcile.Result{RequeueAfter: atOnce}, nil
 	}
 	if err != nil {

@@ -111,6 +111,9 @@ func (f *failed) plan() plan {
 		back.InARow = before.InARow + 1
 	}
 	back.Until = f.now.Add(min(lastRetry, firstRetry<<min(back.InARow-1, 10)))
+	if f.reason == v1alpha1.ReasonForbidden {
+		back.Until = f.now.Add(firstRetry) // an operator may give the right at any time
+	}
 	back.Message = fmt.Sprintf("%s (%s; tried again at %s)", f.message, atNode(m.Node, "step "+m.Step), back.Until.UTC().Format(time.RFC3339))
 	return plan{
 		status: f.status(nil, f.results, finding{f.measured(f.results), f.reason, back.Message}), memory: f.memory.with(m.NodeProfile, back), again: atOnce,

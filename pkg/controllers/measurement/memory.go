@@ -24,6 +24,8 @@ type memory struct {
 	since time.Time
 	// resume is when a step whose last attempt was lost may begin again.
 	resume time.Time
+	// denied says which right the manager lacks to run the Jobs of the measurement in progress, "" for none.
+	denied string
 }
 
 // with returns the memory with a failure to wait after.
@@ -33,6 +35,13 @@ func (m memory) with(class string, back probejob.Failure) memory {
 		m.setbacks = map[string]probejob.Failure{}
 	}
 	m.setbacks[class] = back
+	m.denied = ""
+	return m
+}
+
+// lacking returns the memory with the right that the manager lacks.
+func (m memory) lacking(denied string) memory {
+	m.denied = denied
 	return m
 }
 

@@ -42,6 +42,8 @@ func (g *measuring) phase() phase {
 	m := g.profile.Status.Measuring
 	question := g.questions[m.NodeProfile]
 	switch {
+	case g.memory.denied != "":
+		return &failed{g, g.measurements, v1alpha1.ReasonForbidden, g.memory.denied}
 	case g.noTemplate != "":
 		return &failed{g, g.measurements, v1alpha1.ReasonTargetFailed, g.noTemplate}
 	case question != "" && question != m.Question:

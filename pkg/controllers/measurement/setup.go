@@ -34,7 +34,7 @@ const (
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=get;list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=patch
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;patch;watch
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods;nodes,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list

@@ -1,6 +1,8 @@
 package measurement
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,12 +10,16 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
@@ -321,6 +327,42 @@ func TestARestartedManagerRemembersAFailure(t *testing.T) {
 	if after := s.condition(); after != before {
 		t.Errorf("the condition became %+v, was %+v", after, before)
 	}
+}
+
+// Neither does such a measurement keep a node from others, nor does its profile wait ever longer: the right may come at any time.
+func TestAManagerThatMayNotRunJobsSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
+	may := false
+	s.reconciler.Client = interceptor.NewClient(s.cache.(client.WithWatch), interceptor.Funcs{ //nolint:errcheck // it is one
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			if may {
+				return c.Apply(ctx, o, options...)
+			}
+			return apierrors.NewForbidden(batchv1.Resource("jobs"), "probe", errors.New(`User "manager" cannot patch resource "jobs" in API group "batch" in the namespace "etl"`))
+		},
+	})
+	for range 3 {
+		s.until(v1alpha1.ReasonForbidden)
+		refused := s.clock.Now()
+		if want := "may not run Jobs in namespace etl: add it to rbac.measurement.namespaces of the chart"; !strings.Contains(s.condition().Message, want) {
+			t.Errorf("the condition lacks %q: %s", want, s.condition().Message)
+		}
+		other := slots.Owner{Namespace: "shop", UID: "another"}
+		if !s.reconciler.Slots.Acquire(other, "worker-1") {
+			t.Error("the node is still taken")
+		}
+		s.reconciler.Slots.Release(other.UID)
+		for s.profile().Status.Measuring == nil {
+			s.reconcile()
+			s.pass(time.Minute)
+		}
+		if waited := s.clock.Now().Sub(refused); waited > firstRetry+2*time.Minute {
+			t.Errorf("it is tried again after %v, want %v", waited, firstRetry)
+		}
+	}
+	may = true
+	s.until(v1alpha1.ReasonMeasured)
 }
 
 func TestAnUnsaturatedResourceDoesNotSpoilTheOthers(t *testing.T) {

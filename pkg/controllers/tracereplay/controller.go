@@ -55,9 +55,9 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays,verbs=get;list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays/status,verbs=patch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;watch
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;delete;get;patch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
@@ -129,25 +129,31 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.act(ctx, replay, p); err != nil {
+	if err := r.act(ctx, in, p); err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: r.again(in, p), Priority: new(0)}, nil
 }
 
+// rightsValue is the value of the chart that says where the manager may run replays, by the ClusterRole rightsRole.
+const (
+	rightsValue = "rbac.replay"
+	rightsRole  = "loadline-manager-replayer"
+)
+
 // act carries out a plan. What it does twice has the effect of once.
-func (r *Reconciler) act(ctx context.Context, replay *v1alpha1.TraceReplay, p *plan) error {
-	for _, w := range p.writes {
-		if err := r.write(ctx, w); err != nil {
+func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
+	if err := r.start(ctx, p); err != nil {
+		why := made.Denied(err, in.replay.Namespace, rightsValue, rightsRole)
+		if why == "" {
 			return err
 		}
-	}
-	if p.start != nil {
-		if err := r.Client.Create(ctx, p.start); err != nil {
-			return fmt.Errorf("creating Job %s: %w", p.start.Name, err)
+		p.deny(in, why)
+		if !in.goingOn() {
+			r.Slots.Release(in.replay.UID)
 		}
 	}
-	if err := r.report(ctx, replay, p); err != nil {
+	if err := r.report(ctx, in.replay, p); err != nil {
 		return err
 	}
 	var errs []error
@@ -158,6 +164,22 @@ func (r *Reconciler) act(ctx context.Context, replay *v1alpha1.TraceReplay, p *p
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// start writes the ConfigMaps of a plan, and creates its Job.
+func (r *Reconciler) start(ctx context.Context, p *plan) error {
+	for _, w := range p.writes {
+		if err := r.write(ctx, w); err != nil {
+			return err
+		}
+	}
+	if p.start == nil {
+		return nil
+	}
+	if err := r.Client.Create(ctx, p.start); err != nil {
+		return fmt.Errorf("creating Job %s: %w", p.start.Name, err)
+	}
+	return nil
 }
 
 func (r *Reconciler) write(ctx context.Context, w write) error {

@@ -1,6 +1,8 @@
 package tracereplay
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,15 +13,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -178,6 +183,44 @@ loadline_replay_runs_total{result="succeeded"} 4
 `
 	if err := testutil.GatherAndCompare(c.metrics, strings.NewReader(counts), "loadline_replay_runs_total"); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAManagerThatMayNotRunJobsSaysSo(t *testing.T) {
+	t.Parallel()
+	for what, resource := range map[string]string{"*v1.ConfigMap": "configmaps", "*v1.Job": "jobs"} {
+		c := newWorld(t, compare(), new(profiled()))
+		may := false
+		c.Reconciler.Client = interceptor.NewClient(c.Client.(client.WithWatch), interceptor.Funcs{ //nolint:errcheck // it is one
+			Create: func(ctx context.Context, inner client.WithWatch, o client.Object, options ...client.CreateOption) error {
+				if may || fmt.Sprintf("%T", o) != what {
+					return inner.Create(ctx, o, options...)
+				}
+				return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, o.GetName(), fmt.Errorf(`User "manager" cannot create resource %q in the namespace "shop"`, resource))
+			},
+		})
+		c.reconcile(t)
+		if got, want := c.complete(t), "Pending: loadline-manager may not run Jobs in namespace shop: add it to rbac.replay.namespaces of the chart"; !strings.HasPrefix(got, want) {
+			t.Errorf("without the right to create %s: %q, want %q", resource, got, want)
+		}
+		if c.replay(t).Status.StartTime != nil {
+			t.Error("its time has begun to run")
+		}
+		others := []types.UID{"a", "b", "c", "d"} // as many as there are slots
+		for _, other := range others {
+			if !c.Slots.Acquire(slots.Owner{Namespace: string(other), UID: other}, string(other)) {
+				t.Error("it keeps its slot from others")
+			}
+		}
+		for _, other := range others {
+			c.Slots.Release(other)
+		}
+		may = true
+		c.pace.Forget(client.ObjectKeyFromObject(compare())) // as after a while
+		c.reconcile(t)
+		if got := c.complete(t); got != "Running: 0 of 4 runs ended" {
+			t.Errorf("with the right to create %s: %q", resource, got)
+		}
 	}
 }
 

@@ -222,6 +222,14 @@ func (p *plan) pend(in *input, why string) {
 	p.again = recheckAfter
 }
 
+// deny replaces the plan for a replay by one that waits, as the manager lacks a right.
+func (p *plan) deny(in *input, why string) {
+	*p = plan{}
+	in.replay.Status.DeepCopyInto(&p.status)
+	p.status.ObservedGeneration = new(in.replay.Generation)
+	p.pend(in, why)
+}
+
 // refuse reports the errors of a replay and cleans up. The replay begins when a change of the
 // profiles corrects them.
 func (p *plan) refuse(in *input, why error) {
