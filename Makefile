@@ -348,7 +348,8 @@ TAG = $(VERSION:v%=%)
 RELEASE_URL ?= https://loadline.dev/releases/download
 
 .PHONY: release-snapshot
-release-snapshot: vex $(TOOLS)/goreleaser $(TOOLS)/cluster ## Make the files of a release in out/release, and publish nothing
+release-snapshot: vex $(TOOLS)/goreleaser $(TOOLS)/cluster ## Make the files of a release in out/release, with the chart after "make images", and publish nothing
+	@if [[ -f $(DIGESTS) ]]; then $(MAKE) --no-print-directory chart REGISTRY='$(or $(REGISTRY),localhost)'; fi
 	$(GORELEASER) release --snapshot --clean --skip=sign
 
 .PHONY: release
@@ -382,9 +383,17 @@ sign-images: vex $(TOOLS)/crane
 		done; \
 	done <out/images/pushed.txt
 
+# What "make images" says of them: a released chart names its images by these, whatever becomes of tags.
+DIGESTS := out/images/digests.txt
+
+.PHONY: chart
+chart: registry $(TOOLS)/helm ## Pack the chart with the digests of what "make images" made, in out/charts (REGISTRY=host/path VERSION=v1.2.3)
+	@test -f $(DIGESTS) || { echo 'no $(DIGESTS): run make images first' >&2; exit 2; }
+	go run ./hack/chart/pin '$(REGISTRY)' $(DIGESTS) out/charts/loadline
+	$(TOOLS)/helm package out/charts/loadline --destination out/charts $(if $(filter v%,$(VERSION)),--version $(TAG) --app-version $(TAG))
+
 .PHONY: push-chart
-push-chart: registry $(TOOLS)/helm ## Push the chart (REGISTRY=host/path VERSION=v1.2.3); the workflow does
-	$(TOOLS)/helm package charts/loadline --destination out/charts --version $(TAG) --app-version $(TAG)
+push-chart: chart ## Push the chart; the workflow does
 	$(TOOLS)/helm push out/charts/loadline-$(TAG).tgz oci://$(REGISTRY)/loadline/charts $(HELM_ARGS)
 
 .PHONY: sign-chart
