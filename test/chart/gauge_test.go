@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,6 +164,7 @@ func TestGaugesNameTheManagerThatCollectsFromThem(t *testing.T) {
 			}
 			d := as[appsv1.Deployment](t, all, "Deployment", name)
 			pod := &corev1.Pod{ObjectMeta: d.Spec.Template.ObjectMeta, Spec: d.Spec.Template.Spec}
+			same(t, "whether it is the manager", installation.IsManager(pod), true)
 			for label, value := range installation.ManagerLabels() {
 				same(t, "the label "+label, pod.Labels[label], value)
 			}
@@ -297,11 +297,6 @@ func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
 		"DaemonSet": {gauge}, "NetworkPolicy": {gauge}, "Service": {gauge + "-metrics"}, "RoleBinding": {"loadline-test-gauge-user"}, "Pod": {"loadline-test-gauge"},
 		"PriorityClass": {"loadline"},
 	})
-	tested, err := os.ReadFile(matrix(t)["insight-only"])
-	must(t, err)
-	given, err := os.ReadFile(file)
-	must(t, err)
-	same(t, "the values that are tested", string(tested), string(given))
 }
 
 func TestWithoutGaugesThereIsNothingOfThem(t *testing.T) {

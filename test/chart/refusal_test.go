@@ -45,7 +45,15 @@ func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
 		"an importance of no profile":    {"limits: {maxImportance: \"101\"}", []string{"limits.maxImportance: 101 must be from 1"}},
 		"no threads":                     {"limits: {maxThreads: 0}", []string{"/limits/maxThreads", "want 1"}},
 		"an account that does not exist": {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
+		"the root user":                  {"podSecurity: {runAsUser: 0}", []string{"/podSecurity/runAsUser", "want 1"}},
+		"the root group":                 {"podSecurity: {runAsGroup: 0}", []string{"/podSecurity/runAsGroup", "want 1"}},
 		"a priority of Kubernetes' own":  {"priorityClass: {value: 2000000000}", []string{"/priorityClass/value", "want 1"}},
+		"some of all namespaces":         {"rbac: {measurement: {namespaces: [shop]}}", []string{"set rbac.measurement.allNamespaces to false"}},
+		"replays in some of all":         {"rbac: {replay: {namespaces: [shop]}}", []string{"set rbac.replay.allNamespaces to false"}},
+		"two managers in an upgrade":     {"manager: {replicas: 1, leaderElection: {enabled: false}, strategy: {type: RollingUpdate}}", []string{"manager.strategy: ", "set its type to Recreate"}},
+		"another strategy":               {"scheduler: {strategy: {type: Rolling}}", []string{"/scheduler/strategy/type"}},
+		"a probe with a typo":            {"manager: {livenessProbe: {periodSecond: 5}}", []string{"/manager/livenessProbe", "'periodSecond' not allowed"}},
+		"a name that is no label":        {"nameOverride: a_b", []string{"/nameOverride", "does not match pattern"}},
 		"an observation in words":        {"gauge: {interval: often}", []string{"/gauge/interval", "does not match pattern"}},
 		"no pods in the metrics":         {"gauge: {maxPods: 0}", []string{"/gauge/maxPods", "want 1"}},
 		"a namespace that is there":      {"gauge: {namespace: {name: loadline-system}}", []string{"gauge.namespace.create: the release's namespace, loadline-system, is there already"}},
@@ -73,32 +81,18 @@ func refused(t *testing.T, err error, want ...string) {
 	}
 }
 
-func TestOldReleasesOfKubernetesGetGaugesOnly(t *testing.T) {
+func TestOldReleasesOfKubernetesAreRefused(t *testing.T) {
 	t.Parallel()
-	insight, err := os.ReadFile(filepath.Join(chartDir(), "values-insight-only.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, test := range map[string]struct {
-		version, values string
-		want            []string // of the error; none of what is accepted
-	}{
-		"everything":                 {"1.34.0", "", nil},
-		"everything on an older one": {"1.33.9", "", []string{"it needs Kubernetes 1.34, and the API server is v1.33.9", "values-insight-only.yaml"}},
-		"a scheduler with gauges":    {"1.33.9", strings.Replace(string(insight), "scheduler: {enabled: false}", "scheduler: {enabled: true}", 1), []string{"scheduler.enabled: it needs Kubernetes 1.34"}},
-		"gauges":                     {"1.30.0", string(insight), nil},
-		"a provider's 1.30":          {"1.30.14-eks-1a2b3c", string(insight), nil},
-		"gauges on an older one":     {"1.29.9", string(insight), []string{"1.30"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := template(t, "loadline", test.values, "--kube-version", test.version)
-			if test.want != nil {
-				refused(t, err, test.want...)
-			} else if err != nil {
-				t.Error(err)
+	for version, taken := range map[string]bool{"1.34.0": true, "1.34.1-eks-1a2b3c": true, "1.37.2": true, "1.33.9": false, "1.33.14-gke.100": false} {
+		for _, values := range []string{"default", "insight-only"} {
+			_, err := templateFile(t, "loadline", matrix(t)[values], "--kube-version", version)
+			switch {
+			case taken && err != nil:
+				t.Errorf("%s, %s: %v", version, values, err)
+			case !taken:
+				refused(t, err, "chart requires kubeVersion: >=1.34.0-0")
 			}
-		})
+		}
 	}
 }
 

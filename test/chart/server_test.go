@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -241,6 +242,41 @@ func TestUninstallingLeavesNothingButWhatIsToBeKept(t *testing.T) {
 	same(t, "the object after another installation", profile.GetUID(), uid)
 	s.helm(t, "uninstall", "loadline")
 	s.awaitEverything(t, before)
+}
+
+// A release knows the digests of its images, which the repository does not.
+func TestAReleasedChartNamesItsImagesByTheirDigests(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	digests := map[string]string{}
+	var lines strings.Builder
+	for i, image := range []string{"loadline-manager", "loadline-scheduler", "loadline-gauge", "loadline-probe", "kubectl-loadline"} {
+		digests[image] = fmt.Sprintf("sha256:%064x", i+1)
+		fmt.Fprintf(&lines, "%s %s\n", digests[image], image)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "digests.txt"), []byte(lines.String()), 0o600))
+	pin := exec.CommandContext(t.Context(), "go", "run", "./hack/chart/pin", "registry.example.com/a", filepath.Join(dir, "digests.txt"), filepath.Join(dir, "loadline"))
+	pin.Dir = root
+	if out, err := pin.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, err := runHelm(t, "package", filepath.Join(dir, "loadline"), "--destination", dir)
+	must(t, err)
+	out, err := runHelm(t, "template", "loadline", filepath.Join(dir, "loadline-0.2.0.tgz"), "--kube-version", "1.36.3", "--set", "ui.enabled=true")
+	must(t, err)
+	var used, want []string
+	checked := pods(t, objects(t, out))
+	for i := range checked {
+		c := &checked[i].spec.Containers[0]
+		used = append(used, c.Image, variable(c, "LOADLINE_PROBE_IMAGE"), variable(c, "LOADLINE_REPLAY_IMAGE"))
+	}
+	used = slices.DeleteFunc(used, func(image string) bool { return image == "" })
+	slices.Sort(used)
+	for image, digest := range digests {
+		want = append(want, "registry.example.com/a/loadline/"+image+"@"+digest)
+	}
+	slices.Sort(want)
+	same(t, "the images", slices.Compact(used), want)
 }
 
 func TestThePackedChartIsWhatItShouldBe(t *testing.T) {

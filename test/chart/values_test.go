@@ -560,6 +560,18 @@ func TestTestsAreHooksThatCleanUp(t *testing.T) {
 	}
 }
 
+func TestValuesThatTheChartBringsAreThoseThatAreTested(t *testing.T) {
+	t.Parallel()
+	for _, file := range files(t, "values-*.yaml") {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "values-"), ".yaml")
+		brought, err := os.ReadFile(filepath.Clean(file))
+		must(t, err)
+		tested, err := os.ReadFile(matrix(t)[name])
+		must(t, err)
+		same(t, "the values "+name, string(tested), string(brought))
+	}
+}
+
 func TestTestsSeeWhatIsInstalled(t *testing.T) {
 	t.Parallel()
 	const pod = "loadline-test-scheduler"

@@ -5,6 +5,9 @@
 {{- if and (not .leaderElection.enabled) (gt (int .replicas) 1) }}
 {{- fail (printf "%s.replicas: %d would all act at once: set it to 1, or %s.leaderElection.enabled to true" $component (int .replicas) $component) }}
 {{- end }}
+{{- if and (not .leaderElection.enabled) .strategy (ne (dig "type" "" .strategy) "Recreate") }}
+{{- fail (printf "%s.strategy: the pod before and the one after an upgrade would both act: set its type to Recreate, or %s.leaderElection.enabled to true" $component $component) }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- range $component := list "manager" "scheduler" "gauge" "reader" "ui" "viewer" }}
@@ -46,12 +49,9 @@
 {{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
 {{- fail "metrics.podMonitor.enabled: with metrics.serviceMonitor.enabled everything would be scraped twice: set one of them to false" }}
 {{- end }}
-{{- if semverCompare "<1.34.0-0" .Capabilities.KubeVersion.Version }}
-{{- $parts := dict "manager.enabled" .Values.manager.enabled "scheduler.enabled" .Values.scheduler.enabled "crds.enabled" .Values.crds.enabled "admission.measurement" .Values.admission.measurement "admission.limits" .Values.admission.limits }}
-{{- range $part, $enabled := $parts }}
-{{- if $enabled }}
-{{- fail (printf "%s: it needs Kubernetes 1.34, and the API server is %s: set it to false; the values of values-insight-only.yaml install what runs from 1.30 on" $part $.Capabilities.KubeVersion.Version) }}
-{{- end }}
+{{- range $what, $where := dict "measurement" .Values.rbac.measurement "replay" .Values.rbac.replay }}
+{{- if and $where.allNamespaces $where.namespaces }}
+{{- fail (printf "rbac.%s.namespaces: it names some of all namespaces: set rbac.%s.allNamespaces to false" $what $what) }}
 {{- end }}
 {{- end }}
 {{- end -}}

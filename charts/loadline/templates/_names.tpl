@@ -1,8 +1,14 @@
+{{/* What the label app.kubernetes.io/name of this release's pods begins with. */}}
+{{- define "loadline.name" -}}
+{{- .Values.nameOverride | default "loadline" -}}
+{{- end -}}
+
 {{/* What the names of this release's objects begin with. */}}
 {{- define "loadline.fullname" -}}
+{{- $own := include "loadline.name" . -}}
 {{- $name := .Values.fullnameOverride -}}
 {{- if not $name -}}
-{{- $name = ternary .Release.Name (printf "%s-loadline" .Release.Name) (contains "loadline" .Release.Name) -}}
+{{- $name = ternary .Release.Name (printf "%s-%s" .Release.Name $own) (contains $own .Release.Name) -}}
 {{- end -}}
 {{- $name | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
@@ -38,7 +44,7 @@ app.kubernetes.io/part-of: loadline
 
 {{/* The labels of a component's objects: (list $ "manager"). */}}
 {{- define "loadline.componentLabels" -}}
-app.kubernetes.io/name: loadline-{{ index . 1 }}
+app.kubernetes.io/name: {{ include "loadline.name" (index . 0) }}-{{ index . 1 }}
 {{- if eq (index . 1) "gauge" }}
 app.kubernetes.io/component: gauge
 {{- end }}
@@ -47,7 +53,7 @@ app.kubernetes.io/component: gauge
 
 {{/* The labels by which a component's pods are found; a Deployment's can never change. */}}
 {{- define "loadline.selector" -}}
-app.kubernetes.io/name: loadline-{{ index . 1 }}
+app.kubernetes.io/name: {{ include "loadline.name" (index . 0) }}-{{ index . 1 }}
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
 {{- end -}}
 
