@@ -51,9 +51,7 @@ func TestInsightAloneBringsNoRightToMeasureOrToPlacePods(t *testing.T) {
 		}
 	}
 	same(t, "what runs or gives rights", running, []string{
-		"ClusterRoleBinding  " + gauge, "ClusterRoleBinding  " + gauge + "-reader", "ClusterRoleBinding  loadline-test", "DaemonSet " + gauge + " " + gauge, "NetworkPolicy " + gauge + " " + gauge,
-		"PriorityClass  loadline",
-		"RoleBinding " + gauge + " loadline-test-gauge-user",
+		"ClusterRoleBinding  " + gauge, "ClusterRoleBinding  " + gauge + "-reader", "DaemonSet " + gauge + " " + gauge, "NetworkPolicy " + gauge + " " + gauge, "PriorityClass  loadline",
 	})
 
 	rights := map[string][]string{

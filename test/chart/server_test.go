@@ -244,6 +244,22 @@ func TestUninstallingLeavesNothingButWhatIsToBeKept(t *testing.T) {
 	s.awaitEverything(t, before)
 }
 
+// Without nodes no pod of a test ever runs.
+func TestATestThatFailsLeavesItsPodAlone(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.addNamespace(t, "loadline-system")
+	s.helm(t, "install", "loadline", chartDir())
+	must(t, wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { // until the API server knows the kinds
+		_, err := runHelm(t, "test", "loadline", "--timeout", "3s", "--kubeconfig", s.plane.Kubeconfig(), "--namespace", "loadline-system")
+		return err != nil && strings.Contains(err.Error(), "timed out"), nil
+	}))
+	all, err := s.everything(t.Context())
+	must(t, err)
+	left := slices.DeleteFunc(all, func(o string) bool { return !strings.Contains(o, "loadline-test") })
+	same(t, "what is left", left, []string{"Pod loadline-system loadline-test-manager"})
+}
+
 // A release knows the digests of its images, which the repository does not.
 func TestAReleasedChartNamesItsImagesByTheirDigests(t *testing.T) {
 	t.Parallel()

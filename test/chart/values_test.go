@@ -537,22 +537,23 @@ func files(t *testing.T, pattern string) []string {
 
 func TestTestsAreHooksThatCleanUp(t *testing.T) {
 	t.Parallel()
-	var hooks, stay []string
+	var hooks []string
 	for _, o := range render(t, "") {
 		switch hook := o.GetAnnotations()["helm.sh/hook"]; {
 		case hook == "test" && isTest(o):
-			hooks = append(hooks, o.GetKind()+" "+o.GetName())
+			hooks = append(hooks, strings.Join([]string{o.GetAnnotations()["helm.sh/hook-weight"], o.GetKind(), o.GetName()}, " "))
 			same(t, "when "+o.GetName()+" is removed", o.GetAnnotations()["helm.sh/hook-delete-policy"], "before-hook-creation,hook-succeeded")
 		case hook != "" && o.GetKind() != "Lease":
 			t.Errorf("%s %s is a hook %s", o.GetKind(), o.GetName(), hook)
 		case isTest(o):
-			stay = append(stay, o.GetKind()+" "+o.GetName())
+			t.Errorf("%s %s stays when the test is over", o.GetKind(), o.GetName())
 		}
 	}
 	slices.Sort(hooks)
-	slices.Sort(stay)
-	same(t, "the tests", hooks, []string{"Pod loadline-test-gauge", "Pod loadline-test-manager", "Pod loadline-test-scheduler", "TraceReplay loadline-test", "WorkloadProfile loadline-test"})
-	same(t, "what is for them", stay, []string{"ClusterRoleBinding loadline-test", "RoleBinding loadline-test-gauge-user", "RoleBinding loadline-test-gauge-user", "ServiceAccount loadline-test"})
+	same(t, "the tests, by their turns", hooks, []string{
+		"0 ClusterRoleBinding loadline-test", "0 RoleBinding loadline-test-gauge-user", "0 RoleBinding loadline-test-gauge-user", "0 ServiceAccount loadline-test",
+		"1 WorkloadProfile loadline-test", "2 TraceReplay loadline-test", "3 Pod loadline-test-manager", "4 Pod loadline-test-scheduler", "5 Pod loadline-test-gauge",
+	})
 	for _, o := range render(t, "tests: {enabled: false}") {
 		if isTest(o) {
 			t.Errorf("without tests there is a %s %s", o.GetKind(), o.GetName())

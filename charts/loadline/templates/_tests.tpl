@@ -56,11 +56,18 @@ app.kubernetes.io/component: test
 {{ include "loadline.labels" . }}
 {{- end -}}
 
-{{/* The metadata of a test's object: (list $ "its name" 1), the last being when its turn comes. */}}
+{{/*
+The metadata of a test's object: (list $ "its name" 1), the last being when its turn comes. It is in the release's
+namespace, unless that is followed by another one, which is empty where there is none.
+*/}}
 {{- define "loadline.testMetadata" -}}
 {{- $root := index . 0 -}}
+{{- $namespace := $root.Release.Namespace -}}
+{{- if gt (len .) 3 }}{{ $namespace = index . 3 }}{{ end -}}
 name: {{ index . 1 }}
-namespace: {{ $root.Release.Namespace }}
+{{- with $namespace }}
+namespace: {{ . }}
+{{- end }}
 labels:
   {{- include "loadline.testLabels" $root | nindent 2 }}
 annotations:
