@@ -79,13 +79,15 @@ func (s *server) addNamespace(t *testing.T, name string) {
 }
 
 // A server-side apply refuses fields that the kind's schema does not have. The kinds
-// of the Prometheus operator have such schemas in testdata, with the fields that the
-// chart may use.
+// of the Prometheus operator and of OpenShift have such schemas in testdata, with the
+// fields that the chart may use.
 func TestTheServerTakesEveryObjectOfEveryValues(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	must(t, local.InstallCRDs(s.plane.RESTConfig(), root))
-	_, err := envtest.InstallCRDs(s.plane.RESTConfig(), envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "prometheus-operator.yaml")}, ErrorIfPathMissing: true})
+	_, err := envtest.InstallCRDs(s.plane.RESTConfig(), envtest.CRDInstallOptions{
+		Paths: []string{filepath.Join("testdata", "prometheus-operator.yaml"), filepath.Join("testdata", "openshift.yaml")}, ErrorIfPathMissing: true,
+	})
 	must(t, err)
 	for _, name := range []string{"loadline-system", "shop", "search"} {
 		s.addNamespace(t, name)
