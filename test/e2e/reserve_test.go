@@ -55,7 +55,7 @@ func awaitQuiet(t *testing.T, node string) {
 	cluster.Await(t, "no pods to run on "+node, live.Node(node), func() (bool, string) {
 		var pods corev1.PodList
 		must(t, cluster.List(t.Context(), &pods, client.MatchingFields{"spec.nodeName": node}))
-		return probejob.Quiet(node, pods.Items)
+		return probejob.Quiet(node, pods.Items, *operator)
 	})
 }
 
