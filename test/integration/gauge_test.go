@@ -49,14 +49,14 @@ func gaugeNode(t *testing.T) []string {
 // applyGaugeRoles applies the roles that gauges, their readers and users have.
 func (p *place) applyGaugeRoles(t *testing.T) {
 	t.Helper()
-	p.applyRoles(t, "../gauge/gauge.yaml", "../gauge/gauge-user.yaml", "metrics-reader.yaml", "plugin.yaml")
+	p.applyRoles(t, "gauge/gauge.yaml", "gauge/gauge-user.yaml", "rbac/metrics-reader.yaml", "rbac/plugin.yaml")
 }
 
-// applyRoles applies the roles of files, by their paths from config/rbac.
+// applyRoles applies the roles of files, by their paths from config.
 func (e *environment) applyRoles(t *testing.T, files ...string) {
 	t.Helper()
 	for _, file := range files {
-		content, err := os.ReadFile(filepath.Join(root, "config", "rbac", filepath.FromSlash(file)))
+		content, err := os.ReadFile(filepath.Join(root, "config", filepath.FromSlash(file)))
 		must(t, err)
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
 			role := &rbacv1.ClusterRole{}
@@ -300,7 +300,7 @@ func TestWhoAsksTheManagerThatLeadsForWhatGaugesObserved(t *testing.T) {
 	t.Parallel()
 	p := ownEnvironment(t).newPlace(t, 1)
 	p.applyGaugeRoles(t)
-	p.applyRoles(t, "role.yaml")
+	p.applyRoles(t, "rbac/role.yaml")
 	p.account(t, "loadline-reader", "loadline-gauge-reader")
 	as := p.userOfGauges(t)
 	at := p.startGauge(t, p.account(t, "gauge", "loadline-gauge"), append(gaugeNode(t), "--node-name", p.nodes[0])...)

@@ -159,7 +159,7 @@ func (e *environment) keepsWhatItHad(t *testing.T, before *v1alpha1.WorkloadProf
 func TestOnlyWhoMayChangeANamespaceLetsItGuard(t *testing.T) {
 	t.Parallel()
 	p := shared.newPlace(t, 0)
-	p.applyRoles(t, "users.yaml")
+	p.applyRoles(t, "rbac/users.yaml")
 	for role, from := range map[string][]string{"edit": {"view", "edit"}, "admin": {"view", "edit", "admin"}} {
 		name := p.namespace + "-" + role
 		user := p.user(t, name, map[string][]rbacv1.PolicyRule{p.namespace: p.aggregated(t, from...)})

@@ -48,7 +48,7 @@ func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *lo
 // startManagerWithRoles starts a manager that may do what some of these roles allow and nothing else.
 func (e *environment) startManagerWithRoles(t *testing.T, roles []string, flags ...string) *local.Process {
 	t.Helper()
-	e.applyRoles(t, "role.yaml", "measurer.yaml", "replayer.yaml")
+	e.applyRoles(t, "rbac/role.yaml", "rbac/measurer.yaml", "rbac/replayer.yaml")
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: managerRole}}
 	must(t, e.Create(t.Context(), account))
 	for _, role := range roles {

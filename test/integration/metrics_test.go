@@ -63,7 +63,7 @@ func checkAttempts(t *testing.T, process *local.Process, placed int) {
 func TestTheManagersMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	t.Parallel()
 	p := shared.newPlace(t, 0)
-	p.applyRoles(t, "role.yaml", "metrics-reader.yaml")
+	p.applyRoles(t, "rbac/role.yaml", "rbac/metrics-reader.yaml")
 	self, reader, other := p.account(t, "manager", "loadline-manager"), p.account(t, "reader", "loadline-metrics-reader"), p.account(t, "other")
 	port, err := local.FreePort(t.Context())
 	must(t, err)

@@ -89,7 +89,7 @@ func startFakeGauge(t *testing.T, node string, pods ...*corev1.Pod) string {
 // applyUI gives the account loadline-ui the rights of config/ui, in the place, and makes the Deployment and the configuration of a scheduler.
 func (p *place) applyUI(t *testing.T) *corev1.ServiceAccount {
 	t.Helper()
-	p.applyRoles(t, "gauge.yaml", "gauge-user.yaml", "../ui/ui.yaml")
+	p.applyRoles(t, "gauge/gauge.yaml", "gauge/gauge-user.yaml", "ui/ui.yaml")
 	account := p.account(t, "loadline-ui", "loadline-ui")
 	content, err := os.ReadFile(filepath.Join(root, "config", "ui", "rbac.yaml"))
 	must(t, err)
