@@ -65,18 +65,19 @@ func spreadPressure(shown, seconds float64, groups []change) (blocked float64) {
 
 // shownBy returns how many times longer tasks were blocked than the kernel shows, given for how long each was; 1 where none was, or can have been.
 func shownBy(items []*item, seconds float64) float64 {
-	busy, at := map[int]float64{}, map[int]float64{}
+	busy := map[int]float64{}
 	var all, blocked, weighted float64
 	for _, task := range items {
 		active := task.own() + task.wait
 		all, blocked = all+active, blocked+task.blocked
 		for processor, part := range task.places(seconds) {
 			busy[processor] += part * active
-			at[processor] += part * task.blocked
 		}
 	}
-	for processor, b := range at {
-		weighted += b * busy[processor]
+	for _, task := range items {
+		for processor, part := range task.places(seconds) {
+			weighted += part * task.blocked * busy[processor]
+		}
 	}
 	if weighted <= 0 {
 		return 1

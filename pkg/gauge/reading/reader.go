@@ -32,7 +32,7 @@ type Reader struct {
 	// delaysWrong reports whether the account of a task had more time blocked than there was.
 	delaysWrong bool
 	lists       map[string]string // of processors that containers may run on
-	// began is when this reading did, and before when the last one did.
+	// began is when this reading did, and before when the last one did that succeeded, which last is of.
 	began, before time.Time
 	// turn is the number of this reading, from 1. The devices are those of the last reading by their names, and the disks of pods by
 	// the directories of these.
@@ -52,7 +52,7 @@ func (r *Reader) Read() (*Reading, error) {
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	r.before, r.began = r.began, r.Now()
+	r.began = r.Now()
 	reading := &Reading{At: r.began, Version: 2}
 	if r.trees.version1 {
 		reading.Version = 1
@@ -71,7 +71,7 @@ func (r *Reader) Read() (*Reading, error) {
 	reading.BlockedKnown = reading.BlockedKnown && !r.delaysWrong
 	reading.Pods = merged(reading.Pods)
 	maps.DeleteFunc(r.podsDisks, func(_ string, d *podDisks) bool { return d.turn != r.turn })
-	r.last, r.seen = r.seen, r.last
+	r.last, r.seen, r.before = r.seen, r.last, r.began
 	return reading, nil
 }
 

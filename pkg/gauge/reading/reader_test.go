@@ -242,31 +242,28 @@ func TestATaskThatRanIsReadAnewAndOneThatDidNotIsNot(t *testing.T) {
 	}
 }
 
-func TestWhereTheKernelDoesNotCountSleepsTheyAreUnknown(t *testing.T) {
+func TestWhatTheKernelDoesNotCountIsUnknown(t *testing.T) {
 	t.Parallel()
-	n := newNode(t)
-	n.write("cgroup/cgroup.controllers", "cpu\n")
-	n.write("cgroup/kubepods/pod"+uid+"/abc/cgroup.threads", "11\n")
-	n.task(11, "1 2 3")
-	n.remove("proc/11/sched")
-	want := thread(11, 1, 2, 3)
-	want.Sleeps, want.Moves = reading.Uncounted, reading.Uncounted
-	if diff := cmp.Diff([]reading.Task{want}, read(t, n).Pods[0].Groups[0].Tasks); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAKernelMayNotCountMigrations(t *testing.T) {
-	t.Parallel()
-	n := newNode(t)
-	n.write("cgroup/cgroup.controllers", "cpu\n")
-	n.write("cgroup/kubepods/pod"+uid+"/abc/cgroup.threads", "11\n")
-	n.task(11, "1 2 3")
-	n.write("proc/11/sched", "a (11, #threads: 1)\nnr_voluntary_switches : 7\n")
-	want := thread(11, 1, 2, 3)
-	want.Sleeps, want.Moves = 7, reading.Uncounted
-	if diff := cmp.Diff([]reading.Task{want}, read(t, n).Pods[0].Groups[0].Tasks); diff != "" {
-		t.Error(diff)
+	for name, c := range map[string]struct {
+		change        func(n node)
+		sleeps, moves int64
+	}{
+		"neither":       {func(n node) { n.remove("proc/11/sched") }, reading.Uncounted, reading.Uncounted},
+		"no migrations": {func(n node) { n.write("proc/11/sched", "a (11, #threads: 1)\nnr_voluntary_switches : 7\n") }, 7, reading.Uncounted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNode(t)
+			n.write("cgroup/cgroup.controllers", "cpu\n")
+			n.write("cgroup/kubepods/pod"+uid+"/abc/cgroup.threads", "11\n")
+			n.task(11, "1 2 3")
+			c.change(n)
+			want := thread(11, 1, 2, 3)
+			want.Sleeps, want.Moves = c.sleeps, c.moves
+			if diff := cmp.Diff([]reading.Task{want}, read(t, n).Pods[0].Groups[0].Tasks); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
@@ -408,5 +405,32 @@ func TestAnAccountOfMoreTimeThanThereWasIsNotBelieved(t *testing.T) {
 				t.Errorf("the account is believed: %v", got.BlockedKnown)
 			}
 		})
+	}
+}
+
+// The task ran, and began to wait, after the first reading and before the one that fails.
+func TestAWaitThatBeganBeforeAReadingThatFailedIsBelieved(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.write("cgroup/cgroup.controllers", "cpu\n")
+	n.write("cgroup/kubepods/pod"+uid+"/abc/cgroup.threads", "11\n")
+	r, now := n.reader(), noon
+	r.Now = func() time.Time { return now }
+	for i, blocked := range []int{0, 0, 0, 2400} {
+		n.task(11, fmt.Sprintf("%d 0 %d", 1+i, 1+i))
+		n.stat("a", 11, blocked)
+		const uptime = "1000.50 1800.00\n"
+		fails := i == 1
+		if n.write("proc/uptime", uptime); fails {
+			n.write("proc/uptime", "")
+		}
+		got, err := r.Read()
+		if (err != nil) != fails {
+			t.Fatalf("reading %d: %v", i, err)
+		}
+		if !fails && !got.BlockedKnown {
+			t.Errorf("reading %d: the account is not believed", i)
+		}
+		now = now.Add(10 * time.Second)
 	}
 }
