@@ -64,19 +64,13 @@ func asWhole(pod *corev1.Pod) *corev1.ResourceRequirements {
 	if pod.Spec.Resources != nil {
 		return pod.Spec.Resources
 	}
-	limited := true
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{ExcludeOverhead: true})
-	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{
-		ExcludeOverhead: true,
-		ContainerFn: func(limits corev1.ResourceList, _ resourcehelper.ContainerType) {
-			limited = limited && !limits.Memory().IsZero()
-		},
-	})
+	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{ExcludeOverhead: true})
 	whole := &corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
 	if memory, some := requests[corev1.ResourceMemory]; some { // it counts for the class
 		whole.Requests[corev1.ResourceMemory] = memory
 	}
-	if memory, some := limits[corev1.ResourceMemory]; some && limited {
+	if memory, some := limits[corev1.ResourceMemory]; some && allLimited(pod, corev1.ResourceMemory) {
 		whole.Limits[corev1.ResourceMemory] = memory
 	}
 	for _, c := range running(pod) {

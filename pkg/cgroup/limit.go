@@ -38,14 +38,23 @@ func Quota(milliCPU int64) int64 { return max(milliCPU, minLimit) }
 
 // limitOf is Limit of a pod whose requests and limits are those in effect.
 func limitOf(pod *corev1.Pod) int64 {
-	all := true
-	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{
-		ContainerFn: func(limits corev1.ResourceList, _ resourcehelper.ContainerType) { all = all && !limits.Cpu().IsZero() },
-	})
-	if r := pod.Spec.Resources; !all && (r == nil || r.Limits.Cpu().IsZero()) {
+	if r := pod.Spec.Resources; (r == nil || r.Limits.Cpu().IsZero()) && !allLimited(pod, corev1.ResourceCPU) {
 		return 0
 	}
+	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{})
 	return quota(limits.Cpu())
+}
+
+// allLimited reports whether each container of a pod, also those that run before the others, has a limit of a resource.
+func allLimited(pod *corev1.Pod, name corev1.ResourceName) bool {
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if limit, some := list[i].Resources.Limits[name]; !some || limit.IsZero() {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // quota returns a limit in thousandths, 0 for none.

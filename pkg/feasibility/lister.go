@@ -13,7 +13,7 @@ import (
 type lister struct {
 	shown *placement
 	// nodes are all, and those with pods of some kinds. A node whose last such pod has gone stays among them, with none.
-	nodes, withAffinity, withAntiAffinity *listing
+	nodes, withAffinity, withAntiAffinity, withWiderAntiAffinity *listing
 }
 
 var (
@@ -33,6 +33,10 @@ func newLister(p *placement) (*lister, error) {
 		{p.snapshot.List, func(fwk.NodeInfo) bool { return true }, &l.nodes},
 		{p.snapshot.HavePodsWithAffinityList, func(n fwk.NodeInfo) bool { return len(n.GetPodsWithAffinity()) > 0 }, &l.withAffinity},
 		{p.snapshot.HavePodsWithRequiredAntiAffinityList, func(n fwk.NodeInfo) bool { return len(n.GetPodsWithRequiredAntiAffinity()) > 0 }, &l.withAntiAffinity},
+		{
+			p.snapshot.HavePodsWithRequiredNonHostScopedAntiAffinityList,
+			func(n fwk.NodeInfo) bool { return len(n.GetPodsWithRequiredNonHostScopedAntiAffinity()) > 0 }, &l.withWiderAntiAffinity,
+		},
 	} {
 		originals, err := of.list()
 		if err != nil {
@@ -49,14 +53,23 @@ func (l *lister) show(p *placement) {
 		return
 	}
 	l.shown = p
-	for _, of := range []*listing{l.nodes, l.withAffinity, l.withAntiAffinity} {
+	for _, of := range []*listing{l.nodes, l.withAffinity, l.withAntiAffinity, l.withWiderAntiAffinity} {
 		of.show(p.nodes)
 	}
 }
 
 func (l *lister) NodeInfos() fwk.NodeInfoLister           { return l }
 func (l *lister) StorageInfos() fwk.StorageInfoLister     { return l }
+func (l *lister) PodGroups() fwk.PodGroupLister           { return l.shown.snapshot.PodGroups() }
 func (l *lister) PodGroupStates() fwk.PodGroupStateLister { return l.shown.snapshot.PodGroupStates() }
+
+func (l *lister) CompositePodGroups() fwk.CompositePodGroupLister {
+	return l.shown.snapshot.CompositePodGroups()
+}
+
+func (l *lister) CompositePodGroupStates() fwk.CompositePodGroupStateLister {
+	return l.shown.snapshot.CompositePodGroupStates()
+}
 
 func (l *lister) List() ([]fwk.NodeInfo, error) { return l.nodes.shown, nil }
 
@@ -64,6 +77,10 @@ func (l *lister) HavePodsWithAffinityList() ([]fwk.NodeInfo, error) { return l.w
 
 func (l *lister) HavePodsWithRequiredAntiAffinityList() ([]fwk.NodeInfo, error) {
 	return l.withAntiAffinity.shown, nil
+}
+
+func (l *lister) HavePodsWithRequiredNonHostScopedAntiAffinityList() ([]fwk.NodeInfo, error) {
+	return l.withWiderAntiAffinity.shown, nil
 }
 
 func (l *lister) Get(name string) (fwk.NodeInfo, error) { return l.shown.node(name) }

@@ -73,7 +73,7 @@ func (d *definition) admit(ctx context.Context, written map[string]any, namespac
 
 	a.refuse(metavalidation.ValidateObjectMetaAccessor(u, d.namespaced, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
 	a.refuse(validation.ValidateCustomResource(nil, u.Object, d.validator)...)
-	a.refuse(objectmeta.Validate(nil, u.Object, d.schema, false)...)
+	a.refuse(objectmeta.Validate(ctx, nil, u.Object, d.schema, false)...)
 	a.refuse(listtype.ValidateListSetsAndMaps(nil, d.schema, u.Object)...)
 	a.blocked = a.blocks()
 	if d.rules != nil && !a.blocked {

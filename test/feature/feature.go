@@ -49,9 +49,8 @@ func ValuesInMessages(t testing.TB, config *rest.Config, c client.Client) bool {
 	return Found(t, config, strings.Contains(err.Error(), `Invalid value: "Disk"`), "messages with the value that is refused")
 }
 
-// podGroupGates are the feature gates that pod groups need in the API server and the scheduler. Kubernetes 1.35 and 1.37 have others,
-// with other versions of the API.
-var podGroupGates = []string{"GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling"}
+// podGroupGates are the feature gates that pod groups need in the API server and the scheduler.
+var podGroupGates = []string{"GenericWorkload", "TopologyAwareWorkloadScheduling"}
 
 // PodGroups returns the flags by which an API server has groups of pods, and the scheduler uses them, in the API version that Loadline
 // is built with. It returns none where the version that [controlplane.Options] choose by themselves has no such groups.
@@ -70,7 +69,7 @@ func PodGroups(t testing.TB) (apiServer, scheduler []string) {
 		return nil, nil
 	}
 	on := "--feature-gates=" + strings.Join(podGroupGates, "=true,") + "=true"
-	return []string{on, "--runtime-config=scheduling.k8s.io/v1alpha2=true"}, []string{on}
+	return []string{on, "--runtime-config=scheduling.k8s.io/v1beta1=true"}, []string{on}
 }
 
 // Found reports whether the Kubernetes of an API server has something that only one test looks for. It says so if it has not,

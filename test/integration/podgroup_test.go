@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
@@ -66,12 +66,12 @@ func TestAPodGroupGoesToTheRackWhereItsSlowestMemberIsDilatedLeast(t *testing.T)
 }
 
 // podGroup is a group that is placed with a number of pods in one rack, or not at all.
-func podGroup(namespace, name string, members int32) *schedulingv1alpha2.PodGroup {
-	return &schedulingv1alpha2.PodGroup{
+func podGroup(namespace, name string, members int32) *schedulingv1beta1.PodGroup {
+	return &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: schedulingv1alpha2.PodGroupSpec{
-			SchedulingPolicy:      schedulingv1alpha2.PodGroupSchedulingPolicy{Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: members}},
-			SchedulingConstraints: &schedulingv1alpha2.PodGroupSchedulingConstraints{Topology: []schedulingv1alpha2.TopologyConstraint{{Key: rackLabel}}},
+		Spec: schedulingv1beta1.PodGroupSpec{
+			SchedulingPolicy:      schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: members}},
+			SchedulingConstraints: &schedulingv1beta1.PodGroupSchedulingConstraints{Topology: []schedulingv1beta1.TopologyConstraint{{Key: rackLabel}}},
 		},
 	}
 }

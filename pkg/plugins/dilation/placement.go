@@ -3,6 +3,7 @@ package dilation
 import (
 	"context"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -30,7 +31,7 @@ func (d *Dilation) PlacementScoreExtensions() fwk.PlacementScoreExtensions { ret
 //
 // The members on a node are those that the placement puts there, and those of the
 // group that are there already. Pods that would be preempted still count.
-func (d *Dilation) ScorePlacement(_ context.Context, _ fwk.PodGroupCycleState, group fwk.PodGroupInfo, placement *fwk.PodGroupAssignments) (int64, *fwk.Status) {
+func (d *Dilation) ScorePlacement(_ context.Context, _ fwk.PlacementCycleState, group fwk.PodGroupInfo, placement *fwk.PodGroupAssignments) (int64, *fwk.Status) {
 	if len(placement.ProposedAssignments) < len(group.GetUnscheduledPods()) {
 		return encodeCost(math.Inf(1)), nil
 	}
@@ -67,8 +68,11 @@ func slowestMember(snapshot *profile.Snapshot, group fwk.PodGroupInfo, info fwk.
 	return slowest
 }
 
-// isMember reports whether a pod belongs to a group.
+// isMember reports whether a pod belongs to a group, or to one of those that a group is composed of.
 func isMember(pod *corev1.Pod, group fwk.PodGroupInfo) bool {
+	if group.GetType() == fwk.CompositePodGroupKeyType {
+		return slices.ContainsFunc(group.GetChildren(), func(child fwk.PodGroupInfo) bool { return isMember(pod, child) })
+	}
 	return podGroup(pod) == group.GetName() && pod.Namespace == group.GetNamespace()
 }
 

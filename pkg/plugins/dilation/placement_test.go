@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"pgregory.net/rapid"
@@ -45,8 +47,10 @@ type assigned struct {
 	node string
 }
 
-func (a assigned) GetPod() *corev1.Pod { return a.pod }
-func (a assigned) GetNodeName() string { return a.node }
+func (a assigned) GetPod() *corev1.Pod           { return a.pod }
+func (a assigned) GetPodInfo() fwk.PodInfo       { return &framework.PodInfo{Pod: a.pod} }
+func (a assigned) GetNodeName() string           { return a.node }
+func (a assigned) GetCycleState() fwk.CycleState { return framework.NewCycleState() }
 
 // member is a pod that a kubelet would run.
 func member(name, app string) *corev1.Pod {
@@ -56,8 +60,18 @@ func member(name, app string) *corev1.Pod {
 }
 
 // groupOf is the pod group train, of which these pods have no node yet.
-func groupOf(pods ...*corev1.Pod) fwk.PodGroupInfo {
-	return &framework.PodGroupInfo{Namespace: "default", Name: "train", UnscheduledPods: pods}
+func groupOf(pods ...*corev1.Pod) *framework.PodGroupInfo {
+	return &framework.PodGroupInfo{
+		Type: fwk.PodGroupKeyType, Namespace: "default", Name: "train", PodGroup: &schedulingv1beta1.PodGroup{}, UnscheduledPods: pods,
+	}
+}
+
+// composedOf is a group of groups.
+func composedOf(groups ...*framework.PodGroupInfo) *framework.PodGroupInfo {
+	return &framework.PodGroupInfo{
+		Type: fwk.CompositePodGroupKeyType, Namespace: "default", Name: "jobs",
+		CompositePodGroup: &schedulingv1alpha3.CompositePodGroup{}, Children: groups,
+	}
 }
 
 // groupDilation returns the dilation of a group in the placement that gives its pods these nodes.
@@ -110,7 +124,11 @@ func TestOfThePodsThatAreThereThoseOfTheGroupCount(t *testing.T) {
 	come := member("come", "small")
 	dilation := func(of func(name, app string) *corev1.Pod) float64 {
 		d.knows(testNode("node", 1, member("middle", "middle"), of("large", "large")))
-		return groupDilation(t, d, groupOf(come), assigned{come, "node"})
+		alone, composed := groupDilation(t, d, groupOf(come), assigned{come, "node"}), groupDilation(t, d, composedOf(groupOf(come)), assigned{come, "node"})
+		if alone != composed {
+			t.Errorf("a group composed of one group is dilated by %v, that group by %v", composed, alone)
+		}
+		return alone
 	}
 	others := dilation(member)
 	members := dilation(func(name, app string) *corev1.Pod {

@@ -7,9 +7,11 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -73,7 +75,19 @@ func pod(name, app string, priority int32) *corev1.Pod {
 // after noon.
 func queued(pod *corev1.Pod, first, tried float64) *framework.QueuedPodInfo {
 	return &framework.QueuedPodInfo{
-		PodInfo: &framework.PodInfo{Pod: pod}, Timestamp: at(tried), InitialAttemptTimestamp: new(at(first)),
+		PodInfo:        &framework.PodInfo{Pod: pod},
+		QueueingParams: framework.QueueingParams{Timestamp: at(tried), InitialAttemptTimestamp: new(at(first))},
+	}
+}
+
+// queuedGroup returns a group of a priority in the queue, since some seconds after noon, and those of its pods that wait.
+func queuedGroup(priority int32, first float64, pods ...*corev1.Pod) *framework.QueuedPodGroupInfo {
+	return &framework.QueuedPodGroupInfo{
+		PodGroupInfo: &framework.PodGroupInfo{
+			Type:     fwk.PodGroupKeyType,
+			PodGroup: &schedulingv1beta1.PodGroup{Spec: schedulingv1beta1.PodGroupSpec{Priority: &priority}}, UnscheduledPods: pods,
+		},
+		QueueingParams: framework.QueueingParams{Timestamp: at(first), InitialAttemptTimestamp: new(at(first))},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/backend/heap"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"pgregory.net/rapid"
@@ -84,8 +85,8 @@ func TestAHeapKeepsTheBoundsWhileTheOrderOfClassesChanges(t *testing.T) {
 			},
 			"be deleted": func(t *rapid.T) {
 				for _, info := range in {
-					if err := queue.Delete(info); err != nil {
-						t.Fatal(err)
+					if queue.Delete(info) != info {
+						t.Fatalf("%s was not in the queue", info.Pod.Name)
 					}
 					delete(in, info.Pod.Name)
 					break
@@ -123,6 +124,9 @@ type job struct {
 	arrived, done float64 // seconds after noon
 	info          *framework.QueuedPodInfo
 }
+
+func (j *job) Size() int               { return j.info.Size() }
+func (j *job) Type() fwk.EntityKeyType { return j.info.Type() }
 
 // run plays jobs, and returns the fraction of each class that ended in time.
 func (s *simulated) run(jobs int) [2]float64 {

@@ -17,7 +17,8 @@
 //	      against it.
 //
 // Pods without such a promise come last. Pods of one class, and of classes that are
-// equal, go in the order in which they were first queued.
+// equal, go in the order in which they were first queued. A group that kube-scheduler places
+// as a whole has a priority of its own, and goes by the class of the first of its pods that wait.
 //
 // # Waiting
 //
@@ -59,9 +60,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
-	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/utils/clock"
 
 	"loadline.dev/loadline/apis/config"
@@ -161,11 +162,9 @@ func (o *Order) update() {
 	o.classes.advance()
 }
 
-// Less reports whether pod a is to be scheduled before pod b. See the package comment
-// for the order.
-func (o *Order) Less(a, b fwk.QueuedPodInfo) bool {
-	podA, podB := a.GetPodInfo().GetPod(), b.GetPodInfo().GetPod()
-	if p, q := corev1helpers.PodPriority(podA), corev1helpers.PodPriority(podB); p != q {
+// Less reports whether a pod or a group of pods, a, is to be scheduled before another one, b. See the package comment for the order.
+func (o *Order) Less(a, b fwk.QueuedEntityInfo) bool {
+	if p, q := a.GetPriority(), b.GetPriority(); p != q {
 		return p > q
 	}
 	turnA, turnB := o.rounds.turnOf(a), o.rounds.turnOf(b)
@@ -175,7 +174,7 @@ func (o *Order) Less(a, b fwk.QueuedPodInfo) bool {
 	case turnA.overdue != turnB.overdue:
 		return turnA.overdue
 	case !turnA.overdue:
-		if classA, classB := o.classOf(podA), o.classOf(podB); classA != classB {
+		if classA, classB := o.classOf(first(a)), o.classOf(first(b)); classA != classB {
 			if u, v := classA.urgency(), classB.urgency(); u != v {
 				return u > v
 			}
@@ -184,8 +183,24 @@ func (o *Order) Less(a, b fwk.QueuedPodInfo) bool {
 	return turnA.queued < turnB.queued
 }
 
+// first returns a pod itself, or the first of a group that is placed as a whole, by whose class all of it goes; nil if there is none.
+func first(queued fwk.QueuedEntityInfo) *corev1.Pod {
+	switch queued := queued.(type) {
+	case *framework.QueuedPodInfo:
+		return queued.Pod
+	case *framework.QueuedPodGroupInfo:
+		if members := queued.GetUnscheduledPods(); len(members) > 0 {
+			return members[0]
+		}
+	}
+	return nil
+}
+
 // classOf returns the class of a pod that waits, nil if it has none.
 func (o *Order) classOf(pod *corev1.Pod) *class {
+	if pod == nil {
+		return nil
+	}
 	if w := o.waiting.get(pod.UID); w != nil {
 		return w.class
 	}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"pgregory.net/rapid"
 
@@ -25,6 +26,27 @@ func TestPriorityDecidesBeforeClassesAndWaiting(t *testing.T) {
 		queued(pod("strict", "strict", 1), 400, 400),
 		queued(pod("low", "strict", 0), 0, 400),
 	)
+}
+
+// Where kube-scheduler places groups of pods as a whole, these are in the queue in place of their pods.
+func TestAGroupGoesByItsPriorityAndTheClassOfItsFirstPod(t *testing.T) {
+	t.Parallel()
+	o := newTested(config.HOL, 60, 3600, promising("strict", 3, 0.9), promising("loose", 5, 0.8))
+	order := []fwk.QueuedEntityInfo{
+		queuedGroup(2, 9, pod("of a high group", "none", 0)),
+		queuedGroup(1, 8, pod("strict-0", "strict", 0), pod("loose-0", "loose", 0)),
+		queued(pod("loose", "loose", 1), 1, 1),
+		queuedGroup(1, 2, pod("loose-1", "loose", 0), pod("strict-1", "strict", 0)),
+		queuedGroup(1, 3),
+		queued(pod("none", "none", 1), 4, 4),
+	}
+	for i, a := range order {
+		for j, b := range order {
+			if got := o.Less(a, b); got != (i < j) {
+				t.Errorf("whether %d goes before %d: %v", i, j, got)
+			}
+		}
+	}
 }
 
 func TestHOLTakesTheMoreDemandingSLAFirst(t *testing.T) {

@@ -12,7 +12,7 @@ type rounds struct {
 	length time.Duration
 }
 
-// turn is what decides between pods of one priority before their classes do. It stays
+// turn is what decides between pods of one priority, or groups of pods, before their classes do. It stays
 // the same while a pod is in a queue.
 type turn struct {
 	round   int64
@@ -20,8 +20,8 @@ type turn struct {
 	queued  time.Duration // from the beginning until the pod was first queued
 }
 
-// turnOf returns the turn of a pod in a queue.
-func (r rounds) turnOf(info fwk.QueuedPodInfo) turn {
+// turnOf returns the turn of a pod in a queue, or of a group of pods.
+func (r rounds) turnOf(info fwk.QueuedEntityInfo) turn {
 	tried := info.GetTimestamp().Sub(r.begin) // last, or queued if never
 	queued := tried
 	if first := info.GetInitialAttemptTimestamp(); first != nil {
