@@ -84,7 +84,7 @@ func runHelm(t *testing.T, args ...string) (string, error) {
 	return printed.String(), err
 }
 
-// template renders the chart as a release, for Kubernetes 1.36, with values in YAML.
+// template renders the chart as a release, for Kubernetes 1.37, with values in YAML.
 // More flags win.
 func template(t *testing.T, release, values string, flags ...string) ([]*unstructured.Unstructured, error) {
 	t.Helper()
@@ -98,7 +98,7 @@ func templateFile(t *testing.T, release, file string, flags ...string) ([]*unstr
 	t.Helper()
 	args := []string{
 		"template", release, chartDir(), "--namespace", "loadline-system", "--values", file,
-		"--kube-version", "1.36.3", "--api-versions", "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy",
+		"--kube-version", "1.37.2", "--api-versions", "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy",
 	}
 	out, err := runHelm(t, append(args, flags...)...)
 	if err != nil {

@@ -280,7 +280,7 @@ func TestAReleasedChartNamesItsImagesByTheirDigests(t *testing.T) {
 	}
 	_, err := runHelm(t, "package", filepath.Join(dir, "loadline"), "--destination", dir)
 	must(t, err)
-	out, err := runHelm(t, "template", "loadline", filepath.Join(dir, "loadline-0.2.0.tgz"), "--kube-version", "1.36.3", "--set", "ui.enabled=true")
+	out, err := runHelm(t, "template", "loadline", filepath.Join(dir, "loadline-0.2.0.tgz"), "--kube-version", "1.37.2", "--set", "ui.enabled=true")
 	must(t, err)
 	var used, want []string
 	checked := pods(t, objects(t, out))
@@ -309,7 +309,7 @@ func TestThePackedChartIsWhatItShouldBe(t *testing.T) {
 	if info.Size() > 400<<10 {
 		t.Errorf("the chart has %d bytes, too many for a release's Secret", info.Size())
 	}
-	out, err := runHelm(t, "template", "loadline", packed, "--kube-version", "1.36.3")
+	out, err := runHelm(t, "template", "loadline", packed, "--kube-version", "1.37.2")
 	must(t, err)
 	same(t, "the definitions of the packed chart", len(names(objects(t, out), "CustomResourceDefinition")), 7)
 }
@@ -347,7 +347,7 @@ func TestTheNotesSayWhatIsLeftOut(t *testing.T) {
 		"admission.poolPlacement is left out":  !pools,
 		"kind: MutatingAdmissionPolicy":        pools,
 		"and this cluster is older":            older,
-		"not serve scheduling.k8s.io/v1alpha2": true, // no version does by default
+		"not serve scheduling.k8s.io/v1beta1": true, // no version does by default
 	} {
 		if strings.Contains(notes, note) != want {
 			t.Errorf("%q should be there: %v\n%s", note, want, notes)

@@ -56,6 +56,14 @@
 {{- end }}
 {{- end -}}
 
+{{/* The version of Kubernetes that the scheduler emulates: that of an API server older than what it is made of. Empty for its own, or where scheduler.extraArgs say. */}}
+{{- define "loadline.emulatedVersion" -}}
+{{- if and (semverCompare "<1.37.0-0" .Capabilities.KubeVersion.Version) (not (contains "--emulated-version" (join " " .Values.scheduler.extraArgs))) -}}
+{{- $server := semver .Capabilities.KubeVersion.Version -}}
+{{ printf "%d.%d" $server.Major $server.Minor }}
+{{- end -}}
+{{- end -}}
+
 {{/* Says whether the API server has MutatingAdmissionPolicy, by being empty or not. */}}
 {{- define "loadline.mutatingPolicies" -}}
 {{- if and (semverCompare ">=1.36.0-0" .Capabilities.KubeVersion.Version) (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy") }}yes{{ end -}}

@@ -50,11 +50,11 @@ func TestANodeWithTheNotReadyTaintIsNotReadyForPods(t *testing.T) {
 
 func TestLinkerFlagsSetTheVersionOfKubernetes(t *testing.T) {
 	t.Parallel()
-	flags, err := linkerFlags("v1.36.3")
+	flags, err := linkerFlags("v1.37.2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"version.gitVersion=v1.36.3", "version.gitMajor=1", "version.gitMinor=36"} {
+	for _, want := range []string{"version.gitVersion=v1.37.2", "version.gitMajor=1", "version.gitMinor=37"} {
 		if !strings.Contains(flags, want) {
 			t.Errorf("%q is missing from %q", want, flags)
 		}

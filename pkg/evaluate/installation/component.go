@@ -70,6 +70,26 @@ func programOf(container *corev1.Container) (component string, is bool) {
 	return name, ours && (name == Manager || name == Scheduler)
 }
 
+// arguments returns what the containers of a component are started with.
+func (c *Component) arguments() []string {
+	var all []string
+	for i := range c.Object.Spec.Template.Spec.Containers {
+		container := &c.Object.Spec.Template.Spec.Containers[i]
+		all = append(append(all, container.Command...), container.Args...)
+	}
+	return all
+}
+
+// emulated returns the version of Kubernetes, such as 1.36, whose behaviour a component is told to have, "" for that of its own.
+func (c *Component) emulated() string {
+	for _, arg := range c.arguments() {
+		if version, is := strings.CutPrefix(arg, "--emulated-version="); is {
+			return strings.TrimPrefix(version, "kube=")
+		}
+	}
+	return ""
+}
+
 func replicas(d *appsv1.Deployment) int32 {
 	if d.Spec.Replicas == nil {
 		return 1

@@ -5,6 +5,7 @@
 package installation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -131,24 +132,29 @@ func (f *Facts) judgeComponent(c *Component, now time.Time) Check {
 	}
 	if c.Name == Scheduler {
 		f.judgeSchedulerConfig(&result)
-		f.judgeSkew(&result)
+		f.judgeSkew(&result, c.emulated())
 	}
 	return result
 }
 
 // judgeSkew adds that the scheduler and the API server are of versions that kube-scheduler's skew policy does not allow: it must not be
-// newer, and at most one minor version older.
-func (f *Facts) judgeSkew(c *Check) {
+// newer, or do what a newer one does, and at most one minor version older.
+func (f *Facts) judgeSkew(c *Check, emulated string) {
 	server, err := version.ParseGeneric(f.Kubernetes)
-	own, ownErr := version.ParseGeneric(f.BuiltWith)
+	own, ownErr := version.ParseGeneric(cmp.Or(emulated, f.BuiltWith))
 	if err != nil || ownErr != nil || own.Minor() <= server.Minor() && server.Minor() <= own.Minor()+1 {
 		return
 	}
 	if c.State == StateOK {
 		c.State = StateWarning
-		c.Do = "docs/upgrade.md says what was run on which version; the version skew policy of Kubernetes allows a scheduler of the API server's version, or the one before"
+		c.Do = fmt.Sprintf("the version skew policy of Kubernetes allows a scheduler of the API server's version, or the one before: "+
+			"start an older cluster's with --emulated-version=%d.%d, as the chart does, and see docs/upgrade.md", server.Major(), server.Minor())
 	}
-	c.Message += fmt.Sprintf("; it is made of kube-scheduler %s, and the API server is %d.%d", f.BuiltWith, server.Major(), server.Minor())
+	is := "is made of"
+	if emulated != "" {
+		is = "emulates"
+	}
+	c.Message += fmt.Sprintf("; it %s kube-scheduler %s, and the API server is %d.%d", is, own, server.Major(), server.Minor())
 }
 
 // judgeSchedulerConfig adds which pods the scheduler places.
@@ -210,15 +216,7 @@ func (f *Facts) elects(c *Component) bool {
 	if c.Name == Scheduler {
 		return f.Scheduler != nil && f.Scheduler.Elects
 	}
-	for i := range c.Object.Spec.Template.Spec.Containers {
-		container := &c.Object.Spec.Template.Spec.Containers[i]
-		for _, arg := range slices.Concat(container.Command, container.Args) {
-			if arg == "--leader-elect" || arg == "--leader-elect=true" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.arguments(), func(arg string) bool { return arg == "--leader-elect" || arg == "--leader-elect=true" })
 }
 
 func (f *Facts) judgePolicies() Check {

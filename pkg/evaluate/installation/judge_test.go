@@ -162,7 +162,21 @@ func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 		"configuration unknown": {func(f *Facts) { f.Scheduler, f.SchedulerErr = nil, hidden }, Scheduler, StateOK, "which pods it places is not known: forbidden", ""},
 		"a scheduler too new": {
 			func(f *Facts) { f.Kubernetes, f.BuiltWith = "v1.35.4-eks-1a2b3c", "1.36" },
-			Scheduler, StateWarning, "; it is made of kube-scheduler 1.36, and the API server is 1.35", "docs/upgrade.md says what was run",
+			Scheduler, StateWarning, "; it is made of kube-scheduler 1.36, and the API server is 1.35", "with --emulated-version=1.35",
+		},
+		"a scheduler that emulates the version of the API server": {
+			func(f *Facts) {
+				f.Kubernetes, f.BuiltWith = "v1.35.4", "1.37"
+				f.Components[1] = deployed(Scheduler, "--emulated-version=1.35")
+			},
+			Scheduler, StateOK, "places pods with schedulerName loadline", "",
+		},
+		"a scheduler that emulates a version too old": {
+			func(f *Facts) {
+				f.Kubernetes, f.BuiltWith = "v1.37.2", "1.37"
+				f.Components[1] = deployed(Scheduler, "--emulated-version=kube=1.35")
+			},
+			Scheduler, StateWarning, "; it emulates kube-scheduler 1.35, and the API server is 1.37", "with --emulated-version=1.37",
 		},
 		"a scheduler too old": {
 			func(f *Facts) { f.Kubernetes, f.BuiltWith = "v1.38.0", "1.36" },
