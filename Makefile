@@ -497,7 +497,7 @@ rebalance: $(TOOLS)/descheduler ## Compare Loadline's plan with the descheduler 
 	go run ./hack/rebalance --descheduler $(TOOLS)/descheduler $(ARGS)
 
 .PHONY: scale
-scale: ## Run the page on 1,000 nodes with 30,000 pods that KWOK plays, and show what that takes (ARGS='--nodes 50 --keep')
+scale: ## Run Loadline on 1,000 nodes with 30,000 pods that KWOK plays, and show what each part takes (ARGS='--nodes 50 --keep')
 	go run ./hack/scale $(ARGS)
 
 .PHONY: savings-map

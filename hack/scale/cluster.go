@@ -68,19 +68,19 @@ func (c *cluster) populate(ctx context.Context) error {
 	if err := c.plane.AddNodes(ctx, nodes...); err != nil {
 		return err
 	}
-	pods, namespaces := c.pods(), sets.New[string]()
+	pods, named := c.pods(), sets.New[string]()
 	for _, p := range pods {
-		namespaces.Insert(p.Namespace)
+		named.Insert(p.GetNamespace())
 	}
+	namespaces := sets.List(named)
 	if err := c.prepare(ctx, namespaces); err != nil {
 		return err
 	}
-	c.progress.Step("creating %d pods", len(pods))
-	if err := c.create(ctx, pods); err != nil {
+	if err := c.createAll(ctx, "pods", pods, c.identify); err != nil {
 		return err
 	}
 	c.progress.Step("waiting until all run")
-	for _, namespace := range sets.List(namespaces) {
+	for _, namespace := range namespaces {
 		_, err := local.AwaitPods(ctx, c, namespace, func(there map[string]*corev1.Pod) bool {
 			for _, p := range there {
 				if p.Status.Phase != corev1.PodRunning {
@@ -97,9 +97,9 @@ func (c *cluster) populate(ctx context.Context) error {
 }
 
 // prepare creates what pods need: their namespaces and service accounts.
-func (c *cluster) prepare(ctx context.Context, namespaces sets.Set[string]) error {
+func (c *cluster) prepare(ctx context.Context, namespaces []string) error {
 	objects := []client.Object{}
-	for _, name := range sets.List(namespaces) {
+	for _, name := range namespaces {
 		objects = append(objects,
 			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
 			&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "default"}})
@@ -113,18 +113,21 @@ func (c *cluster) prepare(ctx context.Context, namespaces sets.Set[string]) erro
 	return nil
 }
 
-// create creates pods, some at once. What gauges report has the UIDs that the API server gave them.
-func (c *cluster) create(ctx context.Context, pods []*corev1.Pod) error {
+// createAll creates objects, some at once, and calls created, which may be nil, with the index and the UID of each.
+func (c *cluster) createAll(ctx context.Context, what string, objects []client.Object, created func(int, types.UID)) error {
+	c.progress.Step("creating %d %s", len(objects), what)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(requests)
 	var done atomic.Int64
-	for i, pod := range pods {
+	for i, o := range objects {
 		group.Go(func() error {
-			if err := c.Create(ctx, pod); err != nil {
-				return fmt.Errorf("creating pod %s: %w", pod.Name, err)
+			if err := c.Create(ctx, o); err != nil {
+				return fmt.Errorf("creating %T %s: %w", o, o.GetName(), err)
 			}
-			c.identify(i, string(pod.UID))
-			c.progress.Count("pods", int(done.Add(1)), len(pods))
+			if created != nil {
+				created(i, o.GetUID())
+			}
+			c.progress.Count(what, int(done.Add(1)), len(objects))
 			return nil
 		})
 	}
@@ -132,19 +135,19 @@ func (c *cluster) create(ctx context.Context, pods []*corev1.Pod) error {
 }
 
 // identify has a gauge report the pod of an index by its UID.
-func (c *cluster) identify(pod int, uid string) {
+func (c *cluster) identify(pod int, uid types.UID) {
 	if pod >= len(c.in.Pods) {
 		return // a gauge
 	}
 	perNode := len(c.in.Pods) / len(c.in.Nodes)
 	for k := range c.in.Sights[pod/perNode].Intervals {
-		c.in.Sights[pod/perNode].Intervals[k].Pods[pod%perNode].UID = uid
+		c.in.Sights[pod/perNode].Intervals[k].Pods[pod%perNode].UID = string(uid)
 	}
 }
 
 // pods returns the pods of the cluster and then those of gauges.
-func (c *cluster) pods() []*corev1.Pod {
-	pods := make([]*corev1.Pod, 0, len(c.in.Pods)+len(c.in.Nodes))
+func (c *cluster) pods() []client.Object {
+	pods := make([]client.Object, 0, len(c.in.Pods)+len(c.in.Nodes))
 	for i := range c.in.Pods {
 		pods = append(pods, dressed(&c.in.Pods[i]))
 	}

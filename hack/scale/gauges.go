@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -58,15 +60,20 @@ func (g *gauges) close() error {
 	return errors.Join(errs...)
 }
 
-// answering returns what answers as the gauge of a node: the intervals that were made up, the last of them ending at the last full length of
-// an interval.
+// answering returns what answers as the gauge of a node: of the intervals that were made up the last ones that are asked for, the very last
+// ending at the last full length of an interval.
 func answering(s *observed.Sight) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+	return func(w http.ResponseWriter, request *http.Request) {
+		wanted, err := strconv.Atoi(cmp.Or(request.URL.Query().Get(usage.LastParameter), "1"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
 		now, last := time.Now(), &s.Intervals[len(s.Intervals)-1]
 		length := last.End.Sub(last.Start)
 		later := now.Sub(last.End).Truncate(length)
 		r := usage.Report{AgeSeconds: now.Sub(last.End.Add(later)).Seconds()}
-		for _, v := range s.Intervals {
+		for _, v := range s.Intervals[max(0, len(s.Intervals)-wanted):] {
 			v.Start, v.End = v.Start.Add(later), v.End.Add(later)
 			r.Intervals = append(r.Intervals, v)
 		}

@@ -1,5 +1,6 @@
 // Command scale runs Loadline on a large cluster that is made up, and shows what that takes: a real API server, nodes and pods that
-// KWOK plays, and gauges that answer as those of such nodes would, over TLS and by way of the API server's proxy.
+// KWOK plays, and gauges that answer as those of such nodes would, over TLS. The manager asks them at their addresses, and kubectl
+// loadline by way of the API server's proxy.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -22,8 +24,9 @@ import (
 
 // options are the flags.
 type options struct {
-	nodes, pods, looks int
-	keep               bool
+	nodes, pods, profiles, placed, looks int
+	period                               time.Duration
+	keep                                 bool
 }
 
 func main() {
@@ -44,15 +47,20 @@ func newCommand() *cobra.Command {
 	o := &options{}
 	command := &cobra.Command{
 		Use:   "scale",
-		Short: "Run the page of Loadline on a large cluster that is made up, and show what that takes",
-		Long: `scale starts a control plane on this machine, adds nodes and pods that KWOK plays, and
-answers for a gauge on each node. Then it runs "kubectl loadline ui" as a user would, and
-shows how long the first page takes, how long each further look, and how much memory.`,
+		Short: "Run Loadline on a large cluster that is made up, and show what that takes",
+		Long: `scale starts a control plane on this machine, adds nodes and pods that KWOK plays,
+profiles of their workloads, and answers for a gauge on each node. Then it runs, one after
+the other, the manager, the scheduler, which places pods, "kubectl loadline who" and "plan",
+and the page of "kubectl loadline ui", and shows how much memory, processor time and
+requests to the API server each takes, beside what all takes without Loadline.`,
 		Example: `  # 1,000 nodes with 30 pods each
   go run ./hack/scale
 
+  # As large as Kubernetes promises to work
+  go run ./hack/scale --nodes 5000 --profiles 10000
+
   # A small one, kept until Ctrl-C
-  go run ./hack/scale --nodes 50 --keep`,
+  go run ./hack/scale --nodes 50 --profiles 100 --keep`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -66,6 +74,9 @@ shows how long the first page takes, how long each further look, and how much me
 	flags := command.Flags()
 	flags.IntVar(&o.nodes, "nodes", 1000, "how many nodes")
 	flags.IntVar(&o.pods, "pods", 30, "how many pods on each node")
+	flags.IntVar(&o.profiles, "profiles", 2000, "how many workloads have a WorkloadProfile at most; each has ten pods")
+	flags.IntVar(&o.placed, "placed", 1000, "how many pods the scheduler places")
+	flags.DurationVar(&o.period, "period", 2*time.Minute, "how long to watch what the cluster takes, without Loadline and with its manager")
 	flags.IntVar(&o.looks, "looks", 5, "how many looks at the cluster to wait for")
 	flags.BoolVar(&o.keep, "keep", false, "keep all running until Ctrl-C, to look at")
 	return command
@@ -73,10 +84,13 @@ shows how long the first page takes, how long each further look, and how much me
 
 func (o *options) validate() error {
 	const most = 1 << 14 // each gauge has a port of this machine
-	for name, n := range map[string]int{"nodes": o.nodes, "pods": o.pods, "looks": o.looks} {
+	for name, n := range map[string]int{"nodes": o.nodes, "pods": o.pods, "profiles": o.profiles, "placed": o.placed, "looks": o.looks} {
 		if n < 1 || n > most {
 			return fmt.Errorf("--%s: %d is not from 1 to %d", name, n, most)
 		}
+	}
+	if o.period < time.Second {
+		return fmt.Errorf("--period: %s is less than a second", o.period)
 	}
 	return nil
 }
@@ -92,10 +106,12 @@ func (o *options) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	progress := comparison.NewProgress(os.Stderr)
-	progress.Step("building kubectl-loadline (minutes the first time)")
-	program, err := local.Build(ctx, root, dir, "kubectl-loadline")
-	if err != nil {
-		return err
+	progress.Step("building Loadline (minutes the first time)")
+	programs := map[string]string{}
+	for _, name := range []string{kubectl, manager, scheduler} {
+		if programs[name], err = local.Build(ctx, root, dir, name); err != nil {
+			return err
+		}
 	}
 	// Without kube-controller-manager, which would delete pods that no ReplicaSet owns.
 	plane, err := controlplane.Start(ctx, controlplane.Options{Dir: filepath.Join(dir, "plane"), Log: os.Stderr, WithoutControllerManager: true})
@@ -114,8 +130,16 @@ func (o *options) run(ctx context.Context) (err error) {
 	if err := c.populate(ctx); err != nil {
 		return err
 	}
+	watched, err := watch(plane)
+	if err != nil {
+		return err
+	}
+	l := &installed{cluster: c, programs: programs, dir: dir, watched: watched, out: os.Stdout}
+	if err := l.measure(ctx, o); err != nil {
+		return err
+	}
 	progress.Step("opening the page")
-	p, err := open(ctx, program, plane.Kubeconfig())
+	p, err := open(ctx, programs[kubectl], plane.Kubeconfig())
 	if err != nil {
 		return err
 	}

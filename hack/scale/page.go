@@ -8,8 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -99,8 +97,6 @@ func (s *served) show(ctx context.Context, out io.Writer, what string) error {
 	return err
 }
 
-func mebibytes(kibibytes int) string { return fmt.Sprintf("%d MiB", kibibytes>>10) }
-
 // get returns how long it took to get a page.
 func (s *served) get(ctx context.Context, url string) (time.Duration, error) {
 	began := time.Now()
@@ -119,22 +115,4 @@ func (s *served) request(ctx context.Context, url string) (*http.Response, error
 	}
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
 	return s.client.Do(request)
-}
-
-// memory returns how much memory a process has and had at most, in KiB.
-func memory(id int) (resident, peak int, err error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", id))
-	if err != nil {
-		return 0, 0, err
-	}
-	values := map[string]*int{"VmRSS:": &resident, "VmHWM:": &peak}
-	for line := range strings.Lines(string(status)) {
-		fields := strings.Fields(line)
-		if to := values[fields[0]]; to != nil && len(fields) > 1 {
-			if *to, err = strconv.Atoi(fields[1]); err != nil {
-				return 0, 0, err
-			}
-		}
-	}
-	return resident, peak, nil
 }

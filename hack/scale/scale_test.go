@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"loadline.dev/loadline/hack/madeup"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -28,7 +30,7 @@ func TestAGaugeAnswersAsOfNow(t *testing.T) {
 	t.Parallel()
 	c := made(t)
 	for i := range c.in.Pods {
-		c.identify(i, fmt.Sprintf("given-%d", i))
+		c.identify(i, types.UID(fmt.Sprintf("given-%d", i)))
 	}
 	w := httptest.NewRecorder()
 	answering(&c.in.Sights[1])(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path, http.NoBody))
@@ -62,12 +64,15 @@ func TestThePodsOfGaugesAreTakenForGauges(t *testing.T) {
 
 func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 	t.Parallel()
-	good := options{nodes: 1, pods: 1, looks: 1}
+	good := options{nodes: 1, pods: 1, profiles: 1, placed: 1, looks: 1, period: time.Second}
 	for want, spoil := range map[string]func(*options){
-		"--nodes: 0 is not from 1 to 16384":     func(o *options) { o.nodes = 0 },
-		"--nodes: 16385 is not from 1 to 16384": func(o *options) { o.nodes = 16385 },
-		"--pods: -1 is not from 1 to 16384":     func(o *options) { o.pods = -1 },
-		"--looks: 0 is not from 1 to 16384":     func(o *options) { o.looks = 0 },
+		"--nodes: 0 is not from 1 to 16384":      func(o *options) { o.nodes = 0 },
+		"--nodes: 16385 is not from 1 to 16384":  func(o *options) { o.nodes = 16385 },
+		"--pods: -1 is not from 1 to 16384":      func(o *options) { o.pods = -1 },
+		"--profiles: 0 is not from 1 to 16384":   func(o *options) { o.profiles = 0 },
+		"--placed: 20000 is not from 1 to 16384": func(o *options) { o.placed = 20000 },
+		"--looks: 0 is not from 1 to 16384":      func(o *options) { o.looks = 0 },
+		"--period: 1ms is less than a second":    func(o *options) { o.period = time.Millisecond },
 	} {
 		o := good
 		spoil(&o)

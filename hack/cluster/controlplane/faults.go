@@ -17,6 +17,15 @@ const (
 	KWOK              = kwokName
 )
 
+// PID returns the process ID of a part.
+func (c *ControlPlane) PID(name string) (int, error) {
+	_, p := c.launched(name)
+	if p == nil {
+		return 0, fmt.Errorf("%s does not run", name)
+	}
+	return p.PID(), nil
+}
+
 // Kill kills a part, as a crash would. It stays away until Revive.
 func (c *ControlPlane) Kill(name string) error {
 	c.lifecycle.Lock()

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/pkg/cli/deployed"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+const (
+	manager   = "loadline-manager"
+	scheduler = "loadline-scheduler"
+	kubectl   = "kubectl-loadline"
+)
+
+// installed is Loadline on a cluster that is made up.
+type installed struct {
+	*cluster
+
+	programs map[string]string // the paths of programs, by their names
+	dir      string
+	watched  *watched
+	out      io.Writer
+}
+
+// measure shows what the cluster takes without Loadline, and then what each of its parts does.
+func (l *installed) measure(ctx context.Context, o *options) error {
+	objects := profiles(l.in.Pods, o.profiles)
+	fmt.Fprintf(l.out, "%d nodes, %d pods, %d profiles\n", len(l.in.Nodes), len(l.in.Pods)+len(l.in.Nodes), len(objects)-1)
+	l.progress.Step("watching the cluster without Loadline")
+	without, err := l.watched.period(ctx, o.period)
+	if err != nil {
+		return err
+	}
+	without.write(l.out, "without Loadline")
+	if err := l.createAll(ctx, "profiles", objects, nil); err != nil {
+		return err
+	}
+	if err := l.measureManager(ctx, o.period); err != nil {
+		return err
+	}
+	if err := l.measureScheduler(ctx, o.placed); err != nil {
+		return err
+	}
+	for _, command := range []string{"who", "plan"} {
+		if err := l.measureCommand(ctx, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureManager starts the manager, and shows what it takes to begin, until it has asked every gauge and seen every profile, and then
+// in a period.
+func (l *installed) measureManager(ctx context.Context, period time.Duration) (err error) {
+	token, err := l.token(ctx)
+	if err != nil {
+		return err
+	}
+	port, err := local.FreePort(ctx)
+	if err != nil {
+		return err
+	}
+	l.progress.Step("starting the manager")
+	before, err := l.watched.sample(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := local.StartManager(ctx, l.programs[manager], l.plane.Kubeconfig(),
+		"--gauges", "--gauge-token-file", token, "--gauge-namespace", deployed.InstallNamespace,
+		"--metrics-secure=false", "--metrics-bind-address", "127.0.0.1:"+port)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	l.watched.processes[manager], before.busy[manager] = p.ID(), 0
+	defer delete(l.watched.processes, manager)
+	metrics := "http://127.0.0.1:" + port + "/metrics"
+	if _, err := l.awaitRounds(ctx, metrics, 2); err != nil {
+		return fmt.Errorf("%w\n%s", err, p.Log())
+	}
+	after, err := l.watched.sample(ctx)
+	if err != nil {
+		return err
+	}
+	after.since(before).write(l.out, "the manager begins")
+	during, err := l.watched.period(ctx, period)
+	if err != nil {
+		return err
+	}
+	during.write(l.out, "the manager goes on")
+	resident, peak, err := memory(p.ID())
+	if err != nil {
+		return err
+	}
+	round, err := l.awaitRounds(ctx, metrics, 1)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "the manager: %s resident, %s at most; %.1f s for a round to %.0f gauges, of which %.0f failed in all rounds\n",
+		mebibytes(resident), mebibytes(peak), round.seconds, round.gauges, round.failed)
+	return nil
+}
+
+// token writes a token for gauges into a file.
+func (l *installed) token(ctx context.Context) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: deployed.InstallNamespace, Name: reader}}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{usage.Audience}}}
+	if err := l.SubResource("token").Create(ctx, account, request); err != nil {
+		return "", fmt.Errorf("a token for gauges: %w", err)
+	}
+	path := filepath.Join(l.dir, "gauge-token")
+	return path, os.WriteFile(path, []byte(request.Status.Token), 0o600)
+}
+
+// collection is what a manager's metrics say of collecting from gauges.
+type collection struct {
+	gauges, seconds, answered, failed float64
+}
+
+// awaitRounds returns once a manager has asked all gauges, so many times more.
+func (l *installed) awaitRounds(ctx context.Context, metrics string, times float64) (*collection, error) {
+	var first, now *collection
+	err := wait.PollUntilContextTimeout(ctx, time.Second, 15*time.Minute, true, func(ctx context.Context) (bool, error) {
+		text, err := fetch(ctx, metrics)
+		if err != nil {
+			return false, err
+		}
+		if now, err = collectionOf(text); err != nil {
+			return false, err
+		}
+		if first == nil {
+			first = now
+		}
+		nodes := float64(len(l.in.Nodes))
+		l.progress.Count("answers of gauges", int(now.answered-first.answered), int(times*nodes))
+		return now.gauges == nodes && now.answered-first.answered >= times*nodes, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("waiting for %.0f rounds: %+v: %w", times, now, err)
+	}
+	return now, nil
+}
+
+// fetch returns what is at a URL.
+func fetch(ctx context.Context, url string) (content []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", url, response.Status)
+	}
+	return io.ReadAll(response.Body)
+}
+
+// collectionOf reads a manager's metrics.
+func collectionOf(metrics []byte) (*collection, error) {
+	families, err := parse(metrics)
+	if err != nil {
+		return nil, fmt.Errorf("the metrics of the manager: %w", err)
+	}
+	c := &collection{}
+	for _, metric := range families["loadline_collection_targets"].GetMetric() {
+		c.gauges = metric.GetGauge().GetValue()
+	}
+	for _, metric := range families["loadline_collection_duration_seconds"].GetMetric() {
+		c.seconds = metric.GetGauge().GetValue()
+	}
+	for _, metric := range families["loadline_collection_requests_total"].GetMetric() {
+		for _, label := range metric.GetLabel() {
+			switch label.GetValue() {
+			case "answered":
+				c.answered = metric.GetCounter().GetValue()
+			case "failed":
+				c.failed = metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return c, nil
+}
+
+// measureScheduler starts the scheduler as it is shipped, has it place pods of a profile, and shows what that takes.
+func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) {
+	root, err := local.Root(ctx)
+	if err != nil {
+		return err
+	}
+	shipped, err := local.ShippedProfiles(root)
+	if err != nil {
+		return err
+	}
+	config, err := local.SchedulerConfig(l.dir, l.plane.Kubeconfig(), shipped)
+	if err != nil {
+		return err
+	}
+	l.progress.Step("starting the scheduler")
+	p, err := local.StartScheduler(ctx, l.programs[scheduler], config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	l.watched.processes[scheduler] = p.ID()
+	defer delete(l.watched.processes, scheduler)
+	if err := l.place(ctx, "first", 1); err != nil { // it has the whole cluster then
+		return err
+	}
+	before, err := l.watched.sample(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.place(ctx, "placed", pods); err != nil {
+		return err
+	}
+	after, err := l.watched.sample(ctx)
+	if err != nil {
+		return err
+	}
+	took := after.since(before)
+	took.write(l.out, fmt.Sprintf("the scheduler places %d pods", pods))
+	resident, peak, err := memory(p.ID())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "the scheduler: %s resident, %s at most; %.0f pods/s, %.2f ms of its processor time each\n",
+		mebibytes(resident), mebibytes(peak), float64(pods)/took.took.Seconds(), 1000*took.cores[scheduler]*took.took.Seconds()/float64(pods))
+	return nil
+}
+
+// place creates pods for Loadline's scheduler, like those of the first workload, and returns when all have a node.
+func (l *installed) place(ctx context.Context, name string, number int) error {
+	pods := make([]client.Object, number)
+	for i := range pods {
+		pod := dressed(&l.in.Pods[0])
+		pod.Namespace, pod.Name, pod.Spec.NodeName, pod.Spec.SchedulerName = name, fmt.Sprintf("%s-%05d", name, i), "", "loadline"
+		pods[i] = pod
+	}
+	if err := l.prepare(ctx, []string{name}); err != nil {
+		return err
+	}
+	if err := l.createAll(ctx, "pods for the scheduler", pods, nil); err != nil {
+		return err
+	}
+	_, err := local.AwaitPods(ctx, l, name, local.AllBound(number))
+	return err
+}
+
+// measureCommand runs a command of kubectl loadline, and shows what it takes.
+func (l *installed) measureCommand(ctx context.Context, args ...string) error {
+	l.progress.Step("running kubectl loadline %v", args)
+	command := exec.CommandContext(ctx, l.programs[kubectl], append(args, "--kubeconfig", l.plane.Kubeconfig())...)
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	began := time.Now()
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("kubectl loadline %v: %w\n%s", args, err, problems.String())
+	}
+	used, is := command.ProcessState.SysUsage().(*syscall.Rusage)
+	if !is {
+		return errors.New("this system does not say what a command has used")
+	}
+	fmt.Fprintf(l.out, "kubectl loadline %v: %s, %s at most, %s of processor time\n", args, time.Since(began).Round(100*time.Millisecond),
+		mebibytes(int(used.Maxrss)), (command.ProcessState.UserTime() + command.ProcessState.SystemTime()).Round(100*time.Millisecond))
+	return nil
+}
