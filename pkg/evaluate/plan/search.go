@@ -274,7 +274,7 @@ func (s *search) next() (best *candidate) {
 	}
 	s.cut = false
 	for name, h := range s.state.nodes {
-		if h.excess() <= h.idle {
+		if h.excess()-h.idle < observed.WorthAtLeast {
 			continue
 		}
 		switch c, known := s.best[name]; {
@@ -383,8 +383,10 @@ func answered(candidates []*candidate, work func(*candidate) error) (some []*can
 	return some
 }
 
-// wins reports whether the change wins something and helps.
-func (c *candidate) wins() bool { return c.win > rounding && c.worth > rounding && c.helps() }
+// wins reports whether the change wins what is worth a change, and helps.
+func (c *candidate) wins() bool {
+	return c.win >= observed.WorthAtLeast && c.worth > rounding && c.helps()
+}
 
 // rounding is the smallest difference of what changes are worth.
 const rounding = 1e-9
