@@ -46,7 +46,7 @@ func TestTheChartHasTheSameObjectsAsConfig(t *testing.T) {
 		"config/high-availability": {values: "high-availability"},
 		"config/remediation":       {values: "remediation"},
 		"config/ui":                {values: "ui"},
-		"config/without-pools":     {values: "one-replica", flags: []string{"--kube-version", "1.35.4"}},
+		"config/without-pools":     {values: "one-replica", flags: []string{"--kube-version", "1.34.12"}},
 	} {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()

@@ -344,9 +344,9 @@ func TestTheNotesSayWhatIsLeftOut(t *testing.T) {
 	older := version.MustParseGeneric(s.version(t)).LessThan(version.MustParseGeneric(versions[0]))
 	pools := feature.MutatingPolicies(t, s.plane.RESTConfig())
 	for note, want := range map[string]bool{
-		"admission.poolPlacement is left out":  !pools,
-		"kind: MutatingAdmissionPolicy":        pools,
-		"and this cluster is older":            older,
+		"admission.poolPlacement is left out": !pools,
+		"kind: MutatingAdmissionPolicy":       pools,
+		"and this cluster is older":           older,
 		"not serve scheduling.k8s.io/v1beta1": true, // no version does by default
 	} {
 		if strings.Contains(notes, note) != want {

@@ -374,6 +374,32 @@ func TestTheManagerScalesWhereItMay(t *testing.T) {
 	}
 }
 
+// A scheduler must not be newer than the API server, or do what a newer one does.
+func TestTheSchedulerEmulatesAnOlderAPIServer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ values, version, want string }{
+		"its own version":         {version: "1.37.2"},
+		"a newer version":         {version: "1.38.0-beta.0"},
+		"an older version":        {version: "1.34.12", want: "--emulated-version=1.34"},
+		"that of a provider":      {version: "v1.36.1-gke.1420000", want: "--emulated-version=1.36"},
+		"where values say which":  {values: `scheduler: {extraArgs: ["--emulated-version=1.35"]}`, version: "1.36.1", want: "--emulated-version=1.35"},
+		"where values say others": {values: `scheduler: {extraArgs: ["--v=2"]}`, version: "1.35.0", want: "--emulated-version=1.35"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var emulated []string
+			for _, arg := range container(t, render(t, test.values, "--kube-version", test.version), "loadline-scheduler").Args {
+				if strings.HasPrefix(arg, "--emulated-version") {
+					emulated = append(emulated, arg)
+				}
+			}
+			if got := strings.Join(emulated, " "); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 	t.Parallel()
 	const pools = "pool-placement.loadline.dev"

@@ -150,22 +150,25 @@ func TestABatchEndsWhereTheGuardRefusesAllNodes(t *testing.T) {
 	}
 }
 
-// While a node takes more pods, nothing is reused: its price has changed, and it may be the best again or not.
-func TestPodsThatCanShareANodeAreScoredOneByOne(t *testing.T) {
+// While a node takes more pods, its price is found anew for each, and it is the best again or not: with two heavy neighbours on a node
+// and none on another, of four pods that use the disk nine tenths of their time the second node takes the first two and the fourth.
+func TestInABatchTheNodeThatTookAPodHasItsNewPrice(t *testing.T) {
 	t.Parallel()
-	p := shared.newPlace(t, 3)
+	p := shared.newPlace(t, 2)
 	must(t, p.Create(t.Context(), p.profile("disk", map[string]string{"disk": "0.9"})))
-	for i := range 9 {
+	for _, app := range []string{"heavy", "also-heavy"} {
+		must(t, p.Create(t.Context(), p.profile(app, map[string]string{"disk": "0.6"})))
+		p.neighbour(t, 0, app)
+	}
+	for i := range 4 {
 		must(t, p.Create(t.Context(), p.pod(fmt.Sprintf("new-%02d", i), "disk")))
 	}
-	nodes, b := p.batch(t, 9, noDefaultSpreading)
-	for _, node := range p.nodes {
-		if len(nodes[node]) != 3 {
-			t.Errorf("%s has %v, want three of nine pods", node, nodes[node])
-		}
+	nodes, b := p.batch(t, 4, noDefaultSpreading)
+	if len(nodes[p.nodes[0]]) != 1 || len(nodes[p.nodes[1]]) != 3 {
+		t.Errorf("beside two heavy ones are %v, and elsewhere %v, want one of four pods, and three", nodes[p.nodes[0]], nodes[p.nodes[1]])
 	}
-	if b.attempts["no_hint"] != 9 || b.scored != 9 || b.flushed["node_not_full"] == 0 {
-		t.Errorf("%+v, want all pods to be scored", b)
+	if used := b.attempts["hint_used"]; used == 0 || used+b.attempts["no_hint"] != 4 || b.scored != 4 {
+		t.Errorf("%+v, want some pods to be placed by the scores of the one before, and each to have a node scored", b)
 	}
 }
 

@@ -100,7 +100,25 @@ func newEnvironment(ctx context.Context, options controlplane.Options) (*environ
 	if err != nil {
 		return nil, err
 	}
-	return &environment{plane: plane, WithWatch: c}, nil
+	flags, err := emulation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &environment{plane: plane, WithWatch: c, schedulerFlags: flags}, nil
+}
+
+// emulation returns the flags by which a scheduler does what one of the version of the control plane does, as in the chart; none for the
+// version that it is made of.
+func emulation(ctx context.Context) ([]string, error) {
+	chosen, err := controlplane.Chosen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := controlplane.Versions(ctx)
+	if err != nil || chosen == versions[0] {
+		return nil, err
+	}
+	return []string{"--emulated-version=" + chosen}, nil
 }
 
 // ownEnvironment is for tests that would disturb others.

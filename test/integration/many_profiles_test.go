@@ -35,7 +35,7 @@ func TestPodsArePlacedWhileManyProfilesComeAndGo(t *testing.T) {
 	// and less than half of what a profile takes that is kept.
 	growth := float64(3*mebibyte + 1024**manyProfiles)
 	e := ownEnvironment(t)
-	e.schedulerFlags = []string{"--authorization-always-allow-paths", "/debug/pprof/heap"}
+	e.schedulerFlags = append(e.schedulerFlags, "--authorization-always-allow-paths", "/debug/pprof/heap")
 	p := e.newPlace(t, 20)
 	process := p.startScheduler(t, onlyDilation)
 	placed, first := 0, 0.0

@@ -25,7 +25,7 @@ func TestAPodGroupGoesToTheRackWhereItsSlowestMemberIsDilatedLeast(t *testing.T)
 		t.Skip("pods are placed one by one")
 	}
 	e := startEnvironment(t, controlplane.Options{APIServerFlags: apiServer, WithoutControllerManager: true})
-	e.schedulerFlags = scheduler
+	e.schedulerFlags = append(e.schedulerFlags, scheduler...)
 
 	racks := []map[string]string{{"disk": "1"}, {"disk": "0.6"}, {"cpu": "0.2"}, {"cpu": "0.9"}}
 	p := e.newPlace(t, 2*len(racks))

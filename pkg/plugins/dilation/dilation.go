@@ -229,9 +229,9 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 // weight and limit, and follow the same state of a profile, or have the same vector from their requests.
 //
 // Profiles that the pod does not follow are left out, though its neighbours may follow them: a signature stands for the pod,
-// and not for the nodes. The scheduler takes the next best node of a cycle for the next pod of the signature for half a second at
-// most, in which nodes may change as well as profiles, and runs Filter there first, which looks at all as it is then: no
-// bound is exceeded by that, and at worst the node is the best of half a second ago.
+// and not for the nodes. For half a second at most the scheduler takes for the next pod of the signature the best of the nodes as they
+// were scored, but for the one that took the last pod, which it scores anew. Nodes and profiles may change meanwhile: it runs
+// Filter first, which looks at all as it is then, so that no bound is exceeded, and at worst the node is the best of half a second ago.
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
 	n := newCandidate(snapshot, d.modes, pod)
