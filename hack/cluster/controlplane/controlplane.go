@@ -44,6 +44,13 @@ type Options struct {
 	// AuditLog is a file that the API server begins anew and writes what service accounts ask of it to, one event of
 	// audit.k8s.io/v1 per line, as JSON and without the bodies: who, what, and what it answered and why. "": none.
 	AuditLog string
+	// Through, when given, is asked for the address at which a part is to reach another one, given that one's own address, both
+	// HOST:PORT of the loopback: for proxies between them that inject faults. TLS connections are checked for 127.0.0.1.
+	// kube-apiserver asks for [Etcd]; kube-controller-manager, kube-scheduler and kwok ask for [APIServer].
+	Through func(from, to, address string) (string, error)
+	// Exited, when given, is called when a part ends by itself, in place of ending the control plane: [ControlPlane.Revive]
+	// starts it again.
+	Exited func(name string, why error)
 }
 
 // ControlPlane is a running control plane. Its methods may be called from several goroutines at once.
@@ -55,15 +62,16 @@ type ControlPlane struct {
 	prober      *prober
 	options     Options
 
-	port      int  // of the API server
-	apiServer part // to start it again
-	client    kubernetes.Interface
+	port     int // of the API server
+	etcdPort int
+	client   kubernetes.Interface
 
 	lifecycle sync.Mutex // held while parts are being started and stopped
 	stopped   bool       // guarded by lifecycle
 
-	mu      sync.Mutex                  // guards the next two
+	mu      sync.Mutex                  // guards the next three
 	running map[string]*process.Process // by the name of the part
+	parts   map[string]part             // to start them again, by their names
 	log     io.Writer
 
 	ended sync.Once
@@ -96,7 +104,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	}
 	c := &ControlPlane{
 		folder: folder, binaries: binaries, scheduler: scheduler, options: options, log: log,
-		running: map[string]*process.Process{}, done: make(chan struct{}),
+		running: map[string]*process.Process{}, parts: map[string]part{}, done: make(chan struct{}),
 	}
 	if err := c.start(ctx); err != nil {
 		return nil, errors.Join(err, c.Stop())
@@ -117,7 +125,10 @@ func (c *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	c.prober = newProber(c.credentials)
 
-	etcdPort, _, err := c.launchAnywhere(ctx, etcd(c.folder.folder))
+	if c.etcdPort, err = c.launchAnywhere(ctx, etcd(c.folder.folder)); err != nil {
+		return err
+	}
+	etcdAddress, err := c.through(apiServerName, etcdName, c.EtcdAddress())
 	if err != nil {
 		return err
 	}
@@ -125,8 +136,7 @@ func (c *ControlPlane) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.port, c.apiServer, err = c.launchAnywhere(ctx, apiServer(c.credentials, etcdPort, c.options, audit))
-	if err != nil {
+	if c.port, err = c.launchAnywhere(ctx, apiServer(c.credentials, etcdAddress, c.options, audit)); err != nil {
 		return err
 	}
 	if c.client, err = kubernetes.NewForConfig(c.RESTConfig()); err != nil {
@@ -138,34 +148,58 @@ func (c *ControlPlane) start(ctx context.Context) (err error) {
 	if err := c.awaitServiceAccount(ctx); err != nil {
 		return err
 	}
-	return c.credentials.writeKubeconfig(c.Kubeconfig(), c.port) // last: there is a kubeconfig when all is ready
+	return c.credentials.writeKubeconfig(c.Kubeconfig(), c.APIServerAddress()) // last: there is a kubeconfig when all is ready
 }
 
 // startClients starts the parts that are clients of the API server, all at once.
 func (c *ControlPlane) startClients(ctx context.Context) error {
-	kubeconfig := c.folder.secret("kubeconfig")
-	if err := c.credentials.writeKubeconfig(kubeconfig, c.port); err != nil {
-		return err
-	}
-	var clients []builder
+	clients := map[string]func(kubeconfig string) builder{}
 	if !c.options.WithoutControllerManager {
-		clients = append(clients, controllerManager(c.credentials, kubeconfig))
+		clients[controllerManagerName] = func(kubeconfig string) builder { return controllerManager(c.credentials, kubeconfig) }
 	}
 	if c.options.WithScheduler {
-		clients = append(clients, scheduler(c.credentials, c.scheduler, kubeconfig))
+		clients[schedulerName] = func(kubeconfig string) builder { return scheduler(c.credentials, c.scheduler, kubeconfig) }
 	}
 	if !c.options.WithoutKWOK {
-		clients = append(clients, kwok(c.binaries, kubeconfig))
+		clients[kwokName] = func(kubeconfig string) builder { return kwok(c.binaries, kubeconfig) }
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for _, client := range clients {
+	for name, client := range clients {
 		group.Go(func() error {
-			_, _, err := c.launchAnywhere(ctx, client)
+			kubeconfig, err := c.clientKubeconfig(name)
+			if err != nil {
+				return err
+			}
+			_, err = c.launchAnywhere(ctx, client(kubeconfig))
 			return err
 		})
 	}
 	return group.Wait()
 }
+
+// clientKubeconfig writes the kubeconfig of a part and returns its path.
+func (c *ControlPlane) clientKubeconfig(name string) (string, error) {
+	address, err := c.through(name, apiServerName, c.APIServerAddress())
+	if err != nil {
+		return "", err
+	}
+	path := c.folder.secret("kubeconfig-" + name)
+	return path, c.credentials.writeKubeconfig(path, address)
+}
+
+// through returns the address at which a part is to reach another one that listens on an address.
+func (c *ControlPlane) through(from, to, address string) (string, error) {
+	if c.options.Through == nil {
+		return address, nil
+	}
+	return c.options.Through(from, to, address)
+}
+
+// EtcdAddress returns where etcd listens for clients, HOST:PORT, without TLS.
+func (c *ControlPlane) EtcdAddress() string { return address(c.etcdPort) }
+
+// APIServerAddress returns where kube-apiserver listens, HOST:PORT.
+func (c *ControlPlane) APIServerAddress() string { return c.credentials.address(c.port) }
 
 // awaitServiceAccount returns when the controllers have made the service account without which the API server refuses pods.
 func (c *ControlPlane) awaitServiceAccount(ctx context.Context) error {
@@ -229,10 +263,7 @@ func (c *ControlPlane) RestartAPIServer(ctx context.Context) error {
 	if err := c.take(apiServerName).Kill(); err != nil {
 		return err
 	}
-	err := errPortTaken
-	for errors.Is(err, errPortTaken) && ctx.Err() == nil {
-		err = c.launch(ctx, c.apiServer)
-	}
+	err := c.revive(ctx, apiServerName)
 	if err != nil {
 		err = fmt.Errorf("restart kube-apiserver: %w", err)
 		c.end(err)

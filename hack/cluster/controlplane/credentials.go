@@ -166,9 +166,9 @@ func (c *credentials) restConfig(port int) *rest.Config {
 	}
 }
 
-// writeKubeconfig writes what restConfig returns in the form that kubectl reads.
-func (c *credentials) writeKubeconfig(path string, port int) error {
-	return c.write(path, port, &clientcmdapi.AuthInfo{Token: c.token})
+// writeKubeconfig writes what restConfig returns, for an API server that is reached at an address, in the form that kubectl reads.
+func (c *credentials) writeKubeconfig(path, address string) error {
+	return c.write(path, address, &clientcmdapi.AuthInfo{Token: c.token})
 }
 
 // writeUserKubeconfig writes a kubeconfig file for a user of some groups.
@@ -180,13 +180,13 @@ func (c *credentials) writeUserKubeconfig(path string, port int, user string, gr
 	if err != nil {
 		return err
 	}
-	return c.write(path, port, &clientcmdapi.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key})
+	return c.write(path, c.address(port), &clientcmdapi.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key})
 }
 
-func (c *credentials) write(path string, port int, user *clientcmdapi.AuthInfo) error {
+func (c *credentials) write(path, address string, user *clientcmdapi.AuthInfo) error {
 	const name = "loadline"
 	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + c.address(port), CertificateAuthorityData: c.certificate}
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + address, CertificateAuthorityData: c.certificate}
 	config.AuthInfos[name] = user
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
 	config.CurrentContext = name

@@ -11,19 +11,18 @@ import (
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
-// launchAnywhere starts a part on a free port and returns both when it is ready.
-func (c *ControlPlane) launchAnywhere(ctx context.Context, build builder) (port int, launched part, err error) {
+// launchAnywhere starts a part on a free port, which it returns when the part is ready.
+func (c *ControlPlane) launchAnywhere(ctx context.Context, build builder) (port int, err error) {
 	const attempts = 5
 	for range attempts {
 		if port, err = freePort(); err != nil {
-			return 0, part{}, err
+			return 0, err
 		}
-		launched = build(port)
-		if err = c.launch(ctx, launched); !errors.Is(err, errPortTaken) {
+		if err = c.launch(ctx, build(port)); !errors.Is(err, errPortTaken) {
 			break
 		}
 	}
-	return port, launched, err
+	return port, err
 }
 
 // launch starts a part and returns when it is ready. A part that fails is gone when launch returns.
@@ -39,19 +38,23 @@ func (c *ControlPlane) launch(ctx context.Context, part part) error {
 	if err := c.prober.await(ctx, part, p); err != nil {
 		return errors.Join(err, p.Stop())
 	}
-	c.put(p)
+	c.put(part, p)
 	c.say("%s ready after %.1fs\n", part.name, time.Since(begin).Seconds())
 	return nil
 }
 
-// put adds a process to those that run, and watches over it.
-func (c *ControlPlane) put(p *process.Process) {
+// put adds the process of a part to those that run, and watches over it.
+func (c *ControlPlane) put(part part, p *process.Process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running[p.Name()] = p
+	c.running[part.name], c.parts[part.name] = p, part
 	go func() {
 		<-p.Exited()
-		if !p.Unwanted() {
+		switch {
+		case p.Unwanted():
+		case c.options.Exited != nil:
+			c.options.Exited(part.name, p.Failure())
+		default:
 			c.end(p.Failure())
 		}
 	}()

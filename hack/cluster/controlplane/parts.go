@@ -54,12 +54,12 @@ func etcd(f folder) builder {
 	}
 }
 
-// apiServer keeps its objects in the etcd at etcdPort. Where no controller reconciles nodes and service accounts, the
+// apiServer keeps its objects in the etcd at an address. Where no controller reconciles nodes and service accounts, the
 // admission plugins that wait for that are off.
-func apiServer(c *credentials, etcdPort int, options Options, audit []string) builder {
+func apiServer(c *credentials, etcd string, options Options, audit []string) builder {
 	return func(port int) part {
 		args := []string{
-			"--etcd-servers=http://" + address(etcdPort),
+			"--etcd-servers=http://" + etcd,
 			"--bind-address=" + c.host,
 			"--advertise-address=" + c.host,
 			fmt.Sprintf("--secure-port=%d", port),

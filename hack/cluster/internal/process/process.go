@@ -134,6 +134,12 @@ func (p *Process) Kill() error {
 	return nil
 }
 
+// Pause has the kernel stop the process, until Resume. It keeps its files and connections.
+func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
+
+// Resume has a process go on that Pause stopped.
+func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
+
 func (p *Process) signal(s syscall.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %v to %s: %w", s, p.name, err)
