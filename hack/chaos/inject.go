@@ -227,7 +227,27 @@ func (c *cluster) removeNode(ctx context.Context, f fault, l *load) (func(contex
 		return nil, err
 	}
 	next := c.newNode()
-	return func(ctx context.Context) error { return c.addNode(ctx, next) }, nil
+	return func(ctx context.Context) error {
+		if err := c.collect(ctx, node.Name); err != nil {
+			return err
+		}
+		return c.addNode(ctx, next)
+	}, nil
+}
+
+// collect deletes the pods of a node that is gone, as the controllers of Kubernetes do, but without their delay of up to a minute.
+func (c *cluster) collect(ctx context.Context, node string) error {
+	for _, pod := range c.history.those(func(p *corev1.Pod) bool { return p.Spec.NodeName == node }) {
+		failed := pod.DeepCopy()
+		failed.Status.Phase = corev1.PodFailed
+		if err := client.IgnoreNotFound(c.Status().Patch(ctx, failed, client.MergeFrom(pod))); err != nil {
+			return err
+		}
+		if err := client.IgnoreNotFound(c.Delete(ctx, failed, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // kwokAnnotation has KWOK play a node.
