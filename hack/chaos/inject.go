@@ -22,8 +22,8 @@ import (
 // targets returns what can fail. Nodes are named when they do.
 func (c *cluster) targets() *targets {
 	t := &targets{processes: slices.Clone(planeParts), nodes: []string{"first", "second"}}
-	for name := range c.programs {
-		t.processes = append(t.processes, name)
+	for name := range c.programs { // each is as likely as two parts of the control plane
+		t.processes = append(t.processes, name, name)
 	}
 	for name := range c.links {
 		t.links = append(t.links, name)

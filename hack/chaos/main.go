@@ -73,8 +73,8 @@ checked all the time, and others once all is healed and the cluster has settled.
 	flags := command.Flags()
 	flags.Uint64Var(&o.first, "first", 1, "the first seed")
 	flags.IntVar(&o.seeds, "seeds", 20, "how many seeds, one after the other")
-	flags.DurationVar(&o.faults, "faults", 30*time.Second, "for how long things fail")
-	flags.DurationVar(&o.settle, "settle", 150*time.Second, "how long the cluster may take to settle afterwards")
+	flags.DurationVar(&o.faults, "faults", 40*time.Second, "for how long things fail")
+	flags.DurationVar(&o.settle, "settle", 2*time.Minute, "how long the cluster may take to settle afterwards")
 	flags.StringVar(&o.dir, "dir", "out/chaos", "folder for logs")
 	return command
 }

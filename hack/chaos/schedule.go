@@ -75,7 +75,10 @@ var variants = map[kind][]string{
 	ratesLie:  {rateNegative, rateHuge, rateNaN, rateNone, rateError},
 }
 
-// draw draws a schedule of faults from a seed: each kind is as likely as any other, and so is each of its targets.
+// often are the kinds that are drawn three times as often as others: what they break is found only where they meet other faults.
+var often = []kind{killed, stopped, held, lostAnswers}
+
+// draw draws a schedule of faults from a seed. Each target of a kind is as likely as any other.
 func draw(seed uint64, t *targets, within time.Duration) []fault {
 	random := rand.New(rand.NewPCG(seed, 0))
 	of := map[kind][]string{
@@ -89,6 +92,7 @@ func draw(seed uint64, t *targets, within time.Duration) []fault {
 		kinds = append(kinds, k)
 	}
 	slices.Sort(kinds)
+	kinds = slices.Concat(kinds, often, often)
 	n := 4 + random.IntN(5)
 	faults := make([]fault, 0, n)
 	used := map[string]bool{} // one fault of a target at a time
