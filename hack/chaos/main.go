@@ -127,8 +127,10 @@ func (o *options) run(ctx context.Context) (err error) {
 			result.broken = append(result.broken, broken{time.Now(), "no program panics", text})
 		}
 		t.add(result)
-		fmt.Printf("seed %d: %d faults, %d broken, settled after %.0f s, %.0f s in all; last: %s\n",
-			seed, len(result.faults), len(result.broken), result.settled.Seconds(), result.took.Seconds(), strings.Join(result.last, "; "))
+		fmt.Printf("seed %d: %d faults, %d broken, settled after %.0f s, %.0f s in all\n", seed, len(result.faults), len(result.broken), result.settled.Seconds(), result.took.Seconds())
+		for _, text := range result.last[:min(len(result.last), 3)] {
+			fmt.Printf("  late: %.200s\n", strings.ReplaceAll(text, "\n", " "))
+		}
 		for _, b := range result.broken {
 			fmt.Printf("  BROKEN %s\n", b)
 		}

@@ -30,7 +30,7 @@ type outcome struct {
 	skipped int
 	broken  []broken
 	settled time.Duration
-	last    []string // the invariants that held last
+	last    []string // what was broken last while the cluster settled
 	took    time.Duration
 }
 
@@ -169,7 +169,7 @@ func eventually(ctx context.Context, within time.Duration, do func(context.Conte
 	}
 }
 
-// judge waits until all invariants of a settled cluster hold, and reports those that do not. It returns those that held last.
+// judge waits until all invariants of a settled cluster hold, and reports those that do not. It returns what was broken last before that.
 func (c *cluster) judge(ctx context.Context, o *options, l *load) (last []string, err error) {
 	var wrong map[string][]string
 	err = eventually(ctx, o.settle+time.Minute, func(ctx context.Context) error {
@@ -192,7 +192,7 @@ func (c *cluster) judge(ctx context.Context, o *options, l *load) (last []string
 			}
 			return nil
 		default:
-			last = slices.Sorted(maps.Keys(wrong))
+			last = slices.Concat(slices.Collect(maps.Values(wrong))...)
 			return errNotSettled
 		}
 	})

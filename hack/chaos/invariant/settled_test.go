@@ -149,6 +149,10 @@ func TestWhatIsBrokenIsSaid(t *testing.T) {
 		"a policy does not count":    {func(s *State) { s.Policies[0].Status.Running = new(int32(7)) }, "the status of RemediationPolicy policy is not what it should be"},
 		"a change has no status":     {func(s *State) { s.Remediations[0].Status.Conditions = nil }, "Remediation shop/r has no status"},
 		"a change is stuck":          {step(v1alpha1.ReasonEvicting, time.Hour), "Remediation shop/r is at Evicting since 11:00:00"},
+		"a pod in place of another is not": {func(s *State) {
+			step(v1alpha1.ReasonReplacing, time.Hour)(s)
+			s.Remediations[0].Status.Conditions[0].Message = "b is in its place, and not ready: it is Pending"
+		}, "Remediation shop/r says that pod b is in the place of another"},
 		"a change was not made": {func(s *State) {
 			s.Pods[0].Spec.Containers[0].Resources.Limits[corev1.ResourceCPU] = resource.MustParse("200m")
 		}, "the limit of its container is 200m, not 300m"},

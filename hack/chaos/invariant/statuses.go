@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -166,7 +167,12 @@ func (s *State) remediation(r *v1alpha1.Remediation) (broken []string) {
 		return []string{fmt.Sprintf("Remediation %s has no status", names(r))}
 	}
 	switch step := remediations.Step(r); step {
-	case v1alpha1.ReasonResizing, v1alpha1.ReasonEvicting, v1alpha1.ReasonReplacing, v1alpha1.ReasonRollingBack:
+	case v1alpha1.ReasonReplacing:
+		// It waits for ten minutes where the controller was scaled down, or replaced, and makes no pod.
+		if name, _, named := strings.Cut(c.Message, " is in its place"); named && s.Now.Sub(c.LastTransitionTime.Time) > stepWithin {
+			broken = append(broken, fmt.Sprintf("Remediation %s says that pod %s is in the place of another and not ready: %s", names(r), name, c.Message))
+		}
+	case v1alpha1.ReasonResizing, v1alpha1.ReasonEvicting, v1alpha1.ReasonRollingBack:
 		if s.Now.Sub(c.LastTransitionTime.Time) > stepWithin && c.Status == metav1.ConditionFalse {
 			broken = append(broken, fmt.Sprintf("Remediation %s is at %s since %s: %s", names(r), step, c.LastTransitionTime.Format(time.TimeOnly), c.Message))
 		}
