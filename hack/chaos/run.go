@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -141,7 +142,8 @@ func (c *cluster) refresh(ctx context.Context) error {
 		_ = c.plane.Kill(part) // it may have ended
 	}
 	return eventually(ctx, time.Minute, func(ctx context.Context) error {
-		var errs []error
+		// Those of the KWOK before, for whose end another one waits.
+		errs := []error{c.DeleteAllOf(ctx, &coordinationv1.Lease{}, client.InNamespace(corev1.NamespaceNodeLease))}
 		for _, part := range planeParts {
 			errs = append(errs, c.plane.Revive(ctx, part))
 		}
