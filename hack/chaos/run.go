@@ -138,12 +138,20 @@ func (c *cluster) healAll(ctx context.Context, left []*victim, within time.Durat
 // refresh starts what plays the rest of Kubernetes anew. It is not what is tested, and does not get over everything: KWOK forgets pods of a
 // node that it did not play for a while, and controllers wait for events that they missed.
 func (c *cluster) refresh(ctx context.Context) error {
+	c.setDown(controlplane.KWOK, true)
 	for _, part := range []string{controlplane.ControllerManager, controlplane.Scheduler, controlplane.KWOK} {
 		_ = c.plane.Kill(part) // it may have ended
 	}
+	// Those of the KWOK before, for whose end another one waits. One that runs does not get over their loss.
+	err := eventually(ctx, time.Minute, func(ctx context.Context) error {
+		return c.DeleteAllOf(ctx, &coordinationv1.Lease{}, client.InNamespace(corev1.NamespaceNodeLease))
+	})
+	c.setDown(controlplane.KWOK, false)
+	if err != nil {
+		return err
+	}
 	return eventually(ctx, time.Minute, func(ctx context.Context) error {
-		// Those of the KWOK before, for whose end another one waits.
-		errs := []error{c.DeleteAllOf(ctx, &coordinationv1.Lease{}, client.InNamespace(corev1.NamespaceNodeLease))}
+		var errs []error
 		for _, part := range planeParts {
 			errs = append(errs, c.plane.Revive(ctx, part))
 		}
