@@ -500,6 +500,10 @@ rebalance: $(TOOLS)/descheduler ## Compare Loadline's plan with the descheduler 
 scale: ## Run Loadline on 1,000 nodes with 30,000 pods that KWOK plays, and show what each part takes (ARGS='--nodes 50 --keep')
 	go run ./hack/scale $(ARGS)
 
+.PHONY: chaos
+chaos: ## Have everything around Loadline fail at random, and check what it promises; 20 seeds take half an hour (ARGS='--first 7 --seeds 1')
+	go run ./hack/chaos $(ARGS)
+
 .PHONY: savings-map
 savings-map: ## Find out where Loadline saves how much, by simulation, for kubectl loadline status and docs/comparison.md (ARGS='--pods 1200')
 	go run ./hack/savingsmap $(ARGS)

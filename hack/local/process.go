@@ -21,12 +21,17 @@ import (
 // SchedulerConfig writes a scheduler configuration: the API server and client
 // limits that fit a local control plane, followed by the profiles, in YAML.
 func SchedulerConfig(dir, kubeconfig, profiles string) (string, error) {
+	return ElectedSchedulerConfig(dir, kubeconfig, "{leaderElect: false}", profiles)
+}
+
+// ElectedSchedulerConfig is SchedulerConfig for one of several schedulers, of which the election says how they elect a leader.
+func ElectedSchedulerConfig(dir, kubeconfig, election, profiles string) (string, error) {
 	path := filepath.Join(dir, "scheduler.yaml")
 	content := fmt.Sprintf(`apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
-leaderElection: {leaderElect: false}
+leaderElection: %s
 clientConnection: {kubeconfig: %q, qps: 5000, burst: 5000}
-%s`, kubeconfig, profiles)
+%s`, election, kubeconfig, profiles)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		return "", fmt.Errorf("writing the scheduler's configuration: %w", err)
 	}
@@ -131,14 +136,27 @@ func Start(ctx context.Context, address, ready, binary string, flags ...string) 
 }
 
 func start(ctx context.Context, address, ready, binary string, flags ...string) (*Process, error) {
+	log := &buffer{}
+	p, err := Launch(log, binary, flags...)
+	if err != nil {
+		return nil, err
+	}
+	p.log, p.address, p.ready = log, address, ready
+	if err := p.awaitReady(ctx); err != nil {
+		return nil, errors.Join(err, p.Kill())
+	}
+	return p, nil
+}
+
+// Launch starts a command that prints to a log, and does not wait until it is ready: Log, Address and Get are not for it. The caller
+// ends it with Stop or Kill.
+func Launch(log io.Writer, binary string, flags ...string) (*Process, error) {
 	p := &Process{
-		command: exec.Command(binary, flags...), // ends by Stop or Kill, not with ctx
+		command: exec.Command(binary, flags...),
 		log:     &buffer{},
-		address: address,
-		ready:   ready,
 		exited:  make(chan struct{}),
 	}
-	p.command.Stdout, p.command.Stderr = p.log, p.log
+	p.command.Stdout, p.command.Stderr = log, log
 	if err := p.command.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", filepath.Base(binary), err)
 	}
@@ -146,9 +164,6 @@ func start(ctx context.Context, address, ready, binary string, flags ...string) 
 		p.err = p.command.Wait()
 		close(p.exited)
 	}()
-	if err := p.awaitReady(ctx); err != nil {
-		return nil, errors.Join(err, p.Kill())
-	}
 	return p, nil
 }
 
@@ -215,11 +230,24 @@ func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
 // Kill ends the process as a crash would, and waits until it has ended.
 func (p *Process) Kill() error { return p.end(syscall.SIGKILL) }
 
+// Pause has the kernel stop the process until Resume. It keeps its files and connections.
+func (p *Process) Pause() error { return p.signal(syscall.SIGSTOP) }
+
+// Resume has a process go on that Pause stopped.
+func (p *Process) Resume() error { return p.signal(syscall.SIGCONT) }
+
 func (p *Process) end(signal os.Signal) error {
-	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("ending %s: %w", filepath.Base(p.command.Path), err)
+	if err := p.signal(signal); err != nil {
+		return err
 	}
 	<-p.exited
+	return nil
+}
+
+func (p *Process) signal(signal os.Signal) error {
+	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("sending %v to %s: %w", signal, filepath.Base(p.command.Path), err)
+	}
 	return nil
 }
 

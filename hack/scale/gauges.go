@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -15,6 +14,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/gauge/server"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -29,7 +29,7 @@ type gauges struct {
 
 // newGauges returns gauges that answer what was seen of each node, as if it were seen just now.
 func newGauges(ctx context.Context, sights []observed.Sight) (*gauges, error) {
-	address, err := ownAddress()
+	address, err := local.OuterAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -80,18 +80,4 @@ func answering(s *observed.Sight) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(&r) // the client may be gone
 	}
-}
-
-// ownAddress returns an address of this machine that the API server forwards to: it refuses those of the loopback.
-func ownAddress() (string, error) {
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		return "", err
-	}
-	for _, a := range addresses {
-		if ip, is := a.(*net.IPNet); is && ip.IP.To4() != nil && ip.IP.IsGlobalUnicast() {
-			return ip.IP.String(), nil
-		}
-	}
-	return "", fmt.Errorf("this machine has no address besides those of the loopback, which the API server does not forward to: %v", addresses)
 }

@@ -1,15 +1,19 @@
 package integration
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -175,6 +179,46 @@ func TestATraceReplayRunsOnTheCluster(t *testing.T) {
 		must(t, p.Delete(t.Context(), replay))
 		p.awaitNothingLeft(t)
 	})
+
+	t.Run("its namespace is deleted in the middle of it", func(t *testing.T) {
+		t.Parallel()
+		p := e.newPlace(t, 0)
+		p.startKubelet(t, newGate(2).pass)
+		replay, profile := p.generated()
+		must(t, p.Create(t.Context(), profile))
+		must(t, p.Create(t.Context(), replay))
+		p.awaitComplete(t, replay, metav1.ConditionFalse, v1alpha1.ReasonRunning, "2 of 4 runs ended")
+		must(t, p.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace}}))
+		p.awaitNamespaceGone(t)
+	})
+}
+
+// awaitNamespaceGone waits until the namespace of the place is gone. Pods that are deleted before they have ended fail, as a kubelet has
+// them.
+func (p *place) awaitNamespaceGone(t *testing.T) {
+	t.Helper()
+	var pods corev1.PodList
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		if err := p.List(ctx, &pods, client.InNamespace(p.namespace)); err != nil {
+			return false, err
+		}
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			if pod.DeletionTimestamp == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+				continue
+			}
+			before := pod.DeepCopy()
+			pod.Status.Phase = corev1.PodFailed
+			if err := client.IgnoreNotFound(p.Status().Patch(ctx, pod, client.MergeFrom(before))); err != nil {
+				return false, err
+			}
+		}
+		err := p.Get(ctx, client.ObjectKey{Name: p.namespace}, &corev1.Namespace{})
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		t.Errorf("waiting until the namespace is gone: %v; there are the pods %v", err, pods.Items)
+	}
 }
 
 func TestAReplayOutlivesItsManagerAndItsPods(t *testing.T) {

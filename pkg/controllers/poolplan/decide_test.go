@@ -185,6 +185,33 @@ func TestStepsAreLimitedInSizeAndRate(t *testing.T) {
 	w.expect(t, 4, yes, v1alpha1.ReasonScaled, "")
 }
 
+// The times in the status may be of another manager, whose clock was ahead, or of this one's before it was set back.
+func TestAClockThatIsSetBackHoldsNoPoolUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, measuredPlan, 1)
+	w.reading.Value = needs(t, 5)
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonScaled, "")
+	w.now = w.now.Add(-time.Hour)
+	w.reading.Value = needs(t, 9)
+	w.step(t)
+	w.expect(t, 5, no, v1alpha1.ReasonStepping, "scaled less than 10s ago")
+	w.now = w.now.Add(10 * time.Second)
+	w.step(t)
+	w.expect(t, 9, yes, v1alpha1.ReasonScaled, "")
+
+	w.now = w.now.Add(time.Minute)
+	w.reading.Value = needs(t, 5)
+	w.step(t)
+	w.expect(t, 9, yes, v1alpha1.ReasonWaitingToScaleDown, "")
+	w.now = w.now.Add(-time.Hour)
+	w.step(t)
+	w.expect(t, 9, yes, v1alpha1.ReasonWaitingToScaleDown, "")
+	w.now = w.now.Add(time.Minute)
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonScaled, "")
+}
+
 func TestNothingIsScaledWithoutGoodData(t *testing.T) {
 	t.Parallel()
 	down := errors.New("connection refused")

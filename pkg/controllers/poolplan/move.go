@@ -60,6 +60,7 @@ func newRules(spec *v1alpha1.PoolScaling) rules {
 // decisions. Held says why it must not be scaled down, "" if it may be. Again is the time after
 // which something may change without an event, 0 for never.
 func (r rules) next(m *move, status *v1alpha1.PoolStatus, now time.Time, held string) (again time.Duration) {
+	notAhead(status, now)
 	want, keep := int32(m.bounds.Replicas), int32(max(m.bounds.Replicas, m.bounds.ReplicasToKeep))
 	if m.from < want || m.from <= keep || held != "" {
 		status.FewerSince, status.FewerReplicas = nil, nil
@@ -75,6 +76,16 @@ func (r rules) next(m *move, status *v1alpha1.PoolStatus, now time.Time, held st
 		return 0
 	default:
 		return r.down(m, status, keep, now)
+	}
+}
+
+// notAhead has waits begin now that would begin later: they were written by a clock that was ahead, that of another manager or
+// this one's before it was set back, and a pool must not wait for as long as it was.
+func notAhead(status *v1alpha1.PoolStatus, now time.Time) {
+	for _, t := range []**metav1.MicroTime{&status.LastScaleTime, &status.FewerSince} {
+		if *t != nil && (*t).After(now) {
+			*t = new(metav1.NewMicroTime(now))
+		}
 	}
 }
 

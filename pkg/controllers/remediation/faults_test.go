@@ -483,3 +483,28 @@ func TestTwoPodsThatMoveAreEachReplacedByOneOfTheirOwn(t *testing.T) {
 		t.Errorf("%d pods are in the places of 2, after %d evictions", len(places), w.evictions)
 	}
 }
+
+// A controller may be scaled down, or replaced by another one, once it has made a pod in the place of the evicted one.
+func TestAPodThatIsGoneIsNotSaidToBeInThePlaceOfAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, cart(), move(), automatic())
+	next := podOn("cart-2", "node-2", noon.Add(time.Second))
+	next.Status.Conditions = nil // not ready
+	w.controllers = func(*world) {}
+	w.until(t, "change", func(r *v1alpha1.Remediation) bool { return remediations.Step(r) == v1alpha1.ReasonReplacing })
+	if err := w.Create(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	w.until(t, "change", func(r *v1alpha1.Remediation) bool {
+		return strings.Contains(message(r, v1alpha1.ConditionComplete), "cart-2 is in its place, and not ready")
+	})
+	if err := w.Delete(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	r := w.until(t, "change", func(r *v1alpha1.Remediation) bool {
+		return !strings.Contains(message(r, v1alpha1.ConditionComplete), "cart-2")
+	})
+	if remediations.Step(r) != v1alpha1.ReasonReplacing || message(r, v1alpha1.ConditionComplete) != awaited || message(r, v1alpha1.ConditionApplied) != awaited {
+		t.Errorf("it is at %s, and says %q and %q", remediations.Step(r), message(r, v1alpha1.ConditionComplete), message(r, v1alpha1.ConditionApplied))
+	}
+}

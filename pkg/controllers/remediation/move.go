@@ -46,6 +46,9 @@ func (in *eviction) decide() decision {
 // gone reports whether an eviction met no such pod any more.
 func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
+// awaited says that no pod has taken the place of the evicted one.
+const awaited = "the pod is gone, or going, and the one in its place is awaited"
+
 // awaitReplacement begins to wait for the pod that takes the place of the evicted one.
 func (in *eviction) awaitReplacement() decision {
 	p := in.unchanged()
@@ -53,9 +56,8 @@ func (in *eviction) awaitReplacement() decision {
 	if in.pod != nil && in.pod.Spec.TerminationGracePeriodSeconds != nil {
 		grace = time.Duration(*in.pod.Spec.TerminationGracePeriodSeconds) * time.Second
 	}
-	const message = "the pod is gone, or going, and the one in its place is awaited"
-	p.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonReplacing, message)
-	p.begin(v1alpha1.ReasonReplacing, message, replaceWithin+grace)
+	p.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonReplacing, awaited)
+	p.begin(v1alpha1.ReasonReplacing, awaited, replaceWithin+grace)
 	return p.wait(soon)
 }
 
@@ -72,11 +74,13 @@ func (in *replacement) decide() decision {
 		return p.fail(v1alpha1.ReasonNotReplaced, "the pod was evicted, and its controller made no other one: it may have been scaled down or replaced itself")
 	case p.late():
 		return p.fail(v1alpha1.ReasonNotReplaced, fmt.Sprintf("the pod was evicted, and %s in its place is not ready: %s", next.Name, state(next)))
-	case next != nil:
-		message := fmt.Sprintf("%s is in its place, and not ready: %s", next.Name, state(next))
-		p.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonReplacing, message)
-		p.step(v1alpha1.ReasonReplacing, message)
 	}
+	message := awaited
+	if next != nil {
+		message = fmt.Sprintf("%s is in its place, and not ready: %s", next.Name, state(next))
+	}
+	p.set(v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonReplacing, message)
+	p.step(v1alpha1.ReasonReplacing, message)
 	return p.wait(watchEvery)
 }
 

@@ -56,7 +56,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays/status,verbs=patch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=pods;namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -76,6 +76,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			builder.WithPredicates(statuses.ProfileChanged())).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
 			builder.WithPredicates(statuses.ProfileChanged())).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.inNamespace), builder.WithPredicates(predicate.NewPredicateFuncs(isGoing))).
 		WatchesRawSource(source.Kind[client.Object](cache, &batchv1.Job{},
 			handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.TraceReplay{}, handler.OnlyControllerOwner()))).
 		WatchesRawSource(source.Kind[client.Object](cache, &corev1.Pod{}, statuses.Delayed(podDelay, replayOfPod))).
@@ -84,14 +85,27 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 // waiting maps a profile to the replays that have not begun.
 func (r *Reconciler) waiting(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.those(ctx, o.GetNamespace(), func(replay *v1alpha1.TraceReplay) bool { return replay.Status.StartTime == nil && !ended(replay) })
+}
+
+// inNamespace maps a namespace to its replays.
+func (r *Reconciler) inNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.those(ctx, o.GetName(), func(*v1alpha1.TraceReplay) bool { return true })
+}
+
+// isGoing reports whether an object is being deleted.
+func isGoing(o client.Object) bool { return !o.GetDeletionTimestamp().IsZero() }
+
+// those returns requests for some replays of a namespace.
+func (r *Reconciler) those(ctx context.Context, namespace string, some func(*v1alpha1.TraceReplay) bool) []reconcile.Request {
 	var replays v1alpha1.TraceReplayList
-	if err := r.Client.List(ctx, &replays, client.InNamespace(o.GetNamespace())); err != nil {
+	if err := r.Client.List(ctx, &replays, client.InNamespace(namespace)); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Cannot list TraceReplays from the cache")
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range replays.Items {
-		if replay := &replays.Items[i]; replay.Status.StartTime == nil && !ended(replay) {
+		if replay := &replays.Items[i]; some(replay) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(replay)})
 		}
 	}

@@ -319,6 +319,40 @@ func TestAReplayThatIsBeingDeletedStartsNothing(t *testing.T) {
 	}
 }
 
+// The pods of a namespace are deleted before its Jobs, and a Job keeps pods that failed until others are in their place.
+func TestTheJobsOfAReplayGoWithItsNamespace(t *testing.T) {
+	t.Parallel()
+	profile, namespace := profiled(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Finalizers: []string{"test/stays"}}}
+	c := newWorld(t, compare(), &profile, namespace)
+	c.reconcile(t)
+	jobs := func() int {
+		t.Helper()
+		var list batchv1.JobList
+		if err := c.List(t.Context(), &list, client.InNamespace("shop")); err != nil {
+			t.Fatal(err)
+		}
+		return len(list.Items)
+	}
+	if n := jobs(); n != 1 {
+		t.Fatalf("%d Jobs before, want 1", n)
+	}
+	if err := c.Delete(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	if requests := c.inNamespace(t.Context(), namespace); len(requests) != 1 || requests[0].Name != "compare" {
+		t.Errorf("the namespace wakes %v", requests)
+	}
+	for range 2 { // the second time there is nothing to begin again
+		c.reconcile(t)
+		if n := jobs(); n != 0 {
+			t.Errorf("%d Jobs in a namespace that is being deleted", n)
+		}
+		if c := meta.FindStatusCondition(c.replay(t).Status.Conditions, v1alpha1.ConditionComplete); c.Reason != v1alpha1.ReasonRunning {
+			t.Errorf("the replay is %s: %s", c.Reason, c.Message)
+		}
+	}
+}
+
 func TestAJobThatTheCacheDoesNotKnowYetIsNotAnError(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t, compare(), new(profiled()))

@@ -26,6 +26,10 @@ func (r *Reconciler) gather(ctx context.Context, replay *v1alpha1.TraceReplay) (
 	if ended(replay) && len(in.jobs) == 0 {
 		return in, nil
 	}
+	var err error
+	if in.namespaceGoes, err = r.namespaceGoes(ctx, replay.Namespace); err != nil || in.namespaceGoes {
+		return in, err
+	}
 	if !ended(replay) {
 		if err := r.gatherNextJob(ctx, in); err != nil {
 			return nil, err
@@ -50,9 +54,17 @@ func (r *Reconciler) gather(ctx context.Context, replay *v1alpha1.TraceReplay) (
 	if in.obstacle != "" {
 		return in, nil
 	}
-	var err error
 	in.obstacle, err = r.missing(ctx, replay)
 	return in, err
+}
+
+// namespaceGoes reports whether a namespace is being deleted, according to the cache.
+func (r *Reconciler) namespaceGoes(ctx context.Context, name string) (bool, error) {
+	var namespace corev1.Namespace
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: name}, &namespace); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading namespace %s: %w", name, err)
+	}
+	return isGoing(&namespace), nil
 }
 
 // gatherJobs reads the Jobs of a replay and their pods.

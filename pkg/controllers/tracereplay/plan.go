@@ -32,6 +32,8 @@ type input struct {
 	replay    *v1alpha1.TraceReplay
 	workloads []v1alpha1.WorkloadProfile // of the namespace
 	nodes     []v1alpha1.NodeProfile
+	// namespaceGoes reports whether the namespace is being deleted. What else there is was not read then.
+	namespaceGoes bool
 	// obstacle names a missing or blocking object, "" for none.
 	obstacle string
 	// What was made so far.
@@ -67,7 +69,9 @@ func ended(replay *v1alpha1.TraceReplay) bool { return replay.Status.CompletionT
 func decide(in *input) (*plan, error) {
 	p := &plan{}
 	in.replay.Status.DeepCopyInto(&p.status)
-	if ended(in.replay) {
+	if ended(in.replay) || in.namespaceGoes {
+		// Kubernetes deletes the pods of a namespace before all else. A Job with a limit of failures per index lets go of a pod that
+		// failed only once another one is in its place, which the namespace does not take any more, or once the Job is deleted.
 		p.remove = in.made()
 		return p, nil
 	}
