@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,6 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	k8smetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // as cmd/loadline-scheduler has it
@@ -87,7 +90,21 @@ func schedulerMetrics() (map[string]metric, error) {
 			return nil, fmt.Errorf("starting a plugin: %w", err)
 		}
 	}
+	if err := runForLeader(); err != nil {
+		return nil, err
+	}
 	return registered(legacyregistry.Registerer())
+}
+
+// runForLeader makes a candidate for leader, as kube-scheduler does, which registers the metrics of that.
+func runForLeader() error {
+	_, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: &resourcelock.LeaseLock{LockConfig: resourcelock.ResourceLockConfig{Identity: "nowhere"}},
+		// Any that are valid: it never runs.
+		LeaseDuration: 4 * time.Second, RenewDeadline: 3 * time.Second, RetryPeriod: time.Second,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+	})
+	return err
 }
 
 // nowhere is the handle of a plugin that is to see no cluster.
