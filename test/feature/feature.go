@@ -56,6 +56,23 @@ var podGroupGates = []string{"GenericWorkload", "TopologyAwareWorkloadScheduling
 // is built with. It returns none where the version that [controlplane.Options] choose by themselves has no such groups.
 func PodGroups(t testing.TB) (apiServer, scheduler []string) {
 	t.Helper()
+	if !gated(t, podGroupGates...) {
+		return nil, nil
+	}
+	on := "--feature-gates=" + strings.Join(podGroupGates, "=true,") + "=true"
+	return []string{on, "--runtime-config=scheduling.k8s.io/v1beta1=true"}, []string{on}
+}
+
+// Batching reports whether kube-scheduler of the version that [controlplane.Options] choose by themselves places pods by the scores of the
+// pod before them, and so does one that emulates it.
+func Batching(t testing.TB) bool {
+	t.Helper()
+	return gated(t, "OpportunisticBatching")
+}
+
+// gated reports whether the version of Kubernetes that [controlplane.Options] choose by themselves has some feature gates.
+func gated(t testing.TB, names ...string) bool {
+	t.Helper()
 	version, err := controlplane.Chosen(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -64,12 +81,8 @@ func PodGroups(t testing.TB) (apiServer, scheduler []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lacks := slices.ContainsFunc(podGroupGates, func(gate string) bool { return !slices.Contains(gates, gate) })
-	if !found(t, !lacks, version, "the feature gates "+strings.Join(podGroupGates, ", ")) {
-		return nil, nil
-	}
-	on := "--feature-gates=" + strings.Join(podGroupGates, "=true,") + "=true"
-	return []string{on, "--runtime-config=scheduling.k8s.io/v1beta1=true"}, []string{on}
+	lacks := slices.ContainsFunc(names, func(gate string) bool { return !slices.Contains(gates, gate) })
+	return found(t, !lacks, version, "the feature gates "+strings.Join(names, ", "))
 }
 
 // Found reports whether the Kubernetes of an API server has something that only one test looks for. It says so if it has not,

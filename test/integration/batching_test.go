@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/test/feature"
 )
 
 // What a profile of the scheduler needs besides config/scheduler, so that pods are batched.
@@ -32,6 +33,9 @@ type batching struct {
 // of them in its queue before it places the first. It returns the pods on each node, under "" those that wait.
 func (p *place) batch(t *testing.T, n int, pluginConfig string) (nodes map[string][]string, b batching) {
 	t.Helper()
+	if !feature.Batching(t) {
+		t.Skip("pods are scored one by one")
+	}
 	profiles, err := local.ShippedProfiles(root)
 	must(t, err)
 	process := p.startScheduler(t, profiles+pluginConfig)
