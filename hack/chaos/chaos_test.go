@@ -27,6 +27,7 @@ import (
 
 	"loadline.dev/loadline/hack/chaos/invariant"
 	"loadline.dev/loadline/hack/chaos/link"
+	"loadline.dev/loadline/hack/comparison"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/prometheus"
 )
@@ -322,5 +323,14 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAClusterThatDoesNotStartIsAnError(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := startCluster(ctx, t.TempDir(), "", comparison.NewProgress(os.Stderr)); err == nil {
+		t.Error("it has started")
 	}
 }

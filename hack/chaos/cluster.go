@@ -97,10 +97,10 @@ func startCluster(ctx context.Context, dir, root string, progress *comparison.Pr
 		Exited: func(string, error) { c.ended.Add(1); c.revivePlane() },
 	})
 	if err != nil {
-		return nil, err
+		return c, err // which stops it
 	}
 	if err := c.prepare(ctx); err != nil {
-		return nil, err
+		return c, err // which stops it
 	}
 	return c, c.startPrograms(ctx)
 }

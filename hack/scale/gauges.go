@@ -65,8 +65,8 @@ func (g *gauges) close() error {
 func answering(s *observed.Sight) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
 		wanted, err := strconv.Atoi(cmp.Or(request.URL.Query().Get(usage.LastParameter), "1"))
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
+		if err != nil || wanted < 1 {
+			http.Error(w, usage.LastParameter+" is not a number of at least 1", http.StatusBadRequest)
 			return
 		}
 		now, last := time.Now(), &s.Intervals[len(s.Intervals)-1]
