@@ -10,7 +10,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/moby/sys/capability v0.4.0
 	github.com/moby/sys/mount v0.3.5
-	github.com/opencontainers/cgroups v0.0.6
+	github.com/opencontainers/cgroups v0.0.7
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 	github.com/spf13/cobra v1.10.2
 	github.com/vishvananda/netlink v1.3.1
@@ -80,6 +80,3 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 	sigs.k8s.io/yaml v1.6.0
 )
-
-// The version that Kubernetes' programs are built with. Only packages of go-containerregistry that are not used here need a later one.
-replace github.com/sirupsen/logrus => github.com/sirupsen/logrus v1.9.3
