@@ -19,12 +19,22 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-//go:embed every.yaml
-var every []byte
+var (
+	//go:embed every.yaml
+	every []byte
+	//go:embed shown.yaml
+	shown []byte
+)
 
 // Objects returns valid objects that together have every field of the specs.
-func Objects() ([]map[string]any, error) {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(every)))
+func Objects() ([]map[string]any, error) { return Read(every) }
+
+// Shown returns every object of the API that a page, an example or a sample has ever had.
+func Shown() ([]map[string]any, error) { return Read(shown) }
+
+// Read returns the objects in documents of YAML.
+func Read(text []byte) ([]map[string]any, error) {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	var objects []map[string]any
 	for {
 		text, err := documents.Read()
@@ -38,7 +48,9 @@ func Objects() ([]map[string]any, error) {
 		if err := utilyaml.Unmarshal(text, &object); err != nil {
 			return nil, err
 		}
-		objects = append(objects, object)
+		if object != nil { // more than comments
+			objects = append(objects, object)
+		}
 	}
 }
 
