@@ -22,13 +22,13 @@ import (
 
 // addObservation adds the controller that collects what gauges observe, into a history unless that is nil, and what serves it: of every
 // replica, one that does not lead says so.
-func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers, s *servers, history *collected.History) error {
+func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers, s *servers, history *collected.History, now clock.WithTicker) error {
 	observed := &observation.Controller{
-		Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers,
+		Client: mgr.GetClient(), Recorder: recorder, Clock: now, Writers: writers,
 		TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles, Collected: history,
 	}
 	if o.workCounters {
-		observed.Work = &observation.WorkReader{Prometheus: o.workPrometheus, Clock: clock.RealClock{}, Log: mgr.GetLogger().WithName("work")}
+		observed.Work = &observation.WorkReader{Prometheus: o.workPrometheus, Clock: now, Log: mgr.GetLogger().WithName("work")}
 	}
 	if o.remediation {
 		observed.Recall = func(ctx context.Context) (map[string]bool, error) {

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/calibration"
@@ -38,6 +39,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/serverclock"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
@@ -245,6 +247,8 @@ func (o *options) run(command *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
+	now := serverclock.New(clock.RealClock{}, metrics.Registry, ctrl.Log.WithName("clock"))
+	restConfig.Wrap(now.Wrap)
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         cacheOptions(),
@@ -265,7 +269,7 @@ func (o *options) run(command *cobra.Command) error {
 	if err := o.addServers(mgr, served); err != nil {
 		return err
 	}
-	if err := o.addControllers(mgr, served); err != nil {
+	if err := o.addControllers(mgr, served, now); err != nil {
 		return err
 	}
 	return mgr.Start(command.Context())
@@ -301,47 +305,47 @@ func cacheOptions() cache.Options {
 	}
 }
 
-func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
+func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.WithTicker) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
 	writers := statuses.NewWriters(o.concurrentWrites)
 	answers := sharetree.NewAnswers()
-	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers, Trees: answers}
+	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Writers: writers, Trees: answers}
 	if err := workloads.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the WorkloadProfile controller: %w", err)
 	}
-	nodes := &nodeprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers}
+	nodes := &nodeprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Writers: writers}
 	if err := nodes.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the NodeProfile controller: %w", err)
 	}
 	replays := &tracereplay.Reconciler{
-		Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Worker: o.replay, Version: version,
-		Slots: slots.NewShared(o.maxReplays, clock.RealClock{}),
+		Client: mgr.GetClient(), Recorder: recorder, Clock: now, Worker: o.replay, Version: version,
+		Slots: slots.NewShared(o.maxReplays, now),
 	}
 	if err := replays.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the TraceReplay controller: %w", err)
 	}
-	pools := &poolplan.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	pools := &poolplan.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now}
 	if err := pools.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the PoolPlan controller: %w", err)
 	}
-	trees := &sharetree.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Answers: answers}
+	trees := &sharetree.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Answers: answers}
 	if err := trees.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the ShareTree controller: %w", err)
 	}
-	if err := o.addMeasuring(mgr, recorder, writers); err != nil {
+	if err := o.addMeasuring(mgr, recorder, writers, now); err != nil {
 		return err
 	}
 	var history *collected.History
 	if o.gauges {
 		if o.usageAddress != none || o.remediation {
-			history = collected.New(clock.RealClock{})
+			history = collected.New(now)
 		}
-		if err := o.addObservation(mgr, recorder, writers, served, history); err != nil {
+		if err := o.addObservation(mgr, recorder, writers, served, history, now); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}
 	if o.remediation {
-		if err := o.addRemediation(mgr, recorder, history); err != nil {
+		if err := o.addRemediation(mgr, recorder, history, now); err != nil {
 			return err
 		}
 	}
@@ -353,17 +357,17 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
 
 // addMeasuring adds the controllers that run probes. They share the nodes to run
 // them on, and a cache of the Jobs that do.
-func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers) error {
+func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers, now clock.PassiveClock) error {
 	made, err := probejob.NewCache(mgr)
 	if err != nil {
 		return err
 	}
-	nodes := slots.New(o.probes.MaxParallel, clock.RealClock{})
-	calibrations := &calibration.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Settings: &o.probes, Slots: nodes}
+	nodes := slots.New(o.probes.MaxParallel, now)
+	calibrations := &calibration.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Settings: &o.probes, Slots: nodes}
 	if err := calibrations.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the calibration controller: %w", err)
 	}
-	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: nodes, Writers: writers}
+	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Probes: &o.probes, Slots: nodes, Writers: writers}
 	if err := measurements.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the measurement controller: %w", err)
 	}

@@ -25,16 +25,16 @@ func (o *options) addRemediationFlags(flags *pflag.FlagSet) {
 
 // addRemediation adds the controllers of Remediations and their policies, and, given what is collected from gauges, what proposes and judges
 // changes.
-func (o *options) addRemediation(mgr ctrl.Manager, recorder events.EventRecorder, history *collected.History) error {
+func (o *options) addRemediation(mgr ctrl.Manager, recorder events.EventRecorder, history *collected.History, now clock.Clock) error {
 	counted := remediation.NewMetrics(metrics.Registry)
-	changes := &remediation.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Namespace: ownNamespace(), Metrics: counted}
+	changes := &remediation.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Namespace: ownNamespace(), Metrics: counted}
 	if history != nil {
-		changes.Judge = &planning.Judge{Client: mgr.GetClient(), API: mgr.GetAPIReader(), Collected: history, Clock: clock.RealClock{}}
+		changes.Judge = &planning.Judge{Client: mgr.GetClient(), API: mgr.GetAPIReader(), Collected: history, Clock: now}
 	}
 	if err := changes.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the Remediation controller: %w", err)
 	}
-	policies := &remediation.PolicyReconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Namespace: ownNamespace(), Metrics: counted}
+	policies := &remediation.PolicyReconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Namespace: ownNamespace(), Metrics: counted}
 	if err := policies.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the RemediationPolicy controller: %w", err)
 	}
@@ -42,7 +42,7 @@ func (o *options) addRemediation(mgr ctrl.Manager, recorder events.EventRecorder
 		return nil
 	}
 	proposer := &planning.Proposer{
-		Client: mgr.GetClient(), Clock: clock.RealClock{}, Collected: history, Namespace: ownNamespace(), Schedulers: o.schedulerNames, Resizable: changes.Resizable,
+		Client: mgr.GetClient(), Clock: now, Collected: history, Namespace: ownNamespace(), Schedulers: o.schedulerNames, Resizable: changes.Resizable,
 	}
 	if err := proposer.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the proposals of changes: %w", err)

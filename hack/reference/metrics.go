@@ -24,6 +24,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	schedulermetrics "k8s.io/kubernetes/pkg/scheduler/metrics"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/pkg/controllers/calibration"
@@ -32,6 +33,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/planning"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/remediation"
+	"loadline.dev/loadline/pkg/controllers/serverclock"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	gaugemetrics "loadline.dev/loadline/pkg/gauge/metrics"
 	"loadline.dev/loadline/pkg/gauge/server"
@@ -61,6 +63,7 @@ var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
 	poolplan.NewMetrics(metrics.Registry)
 	remediation.NewMetrics(metrics.Registry)
 	tracereplay.NewMetrics(metrics.Registry)
+	serverclock.New(clock.RealClock{}, metrics.Registry, logr.Discard())
 	return registered(metrics.Registry)
 })
 
