@@ -2,10 +2,13 @@ package dilation
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -194,7 +197,7 @@ func (w *waiting) OnDelete(obj any) {
 func (d *Dilation) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return []fwk.ClusterEventWithHint{
 		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete | fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: d.afterPodEvent},
-		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeLabel}},
+		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeLabel}, QueueingHintFn: d.afterNodeEvent},
 	}, nil
 }
 
@@ -215,6 +218,35 @@ func (d *Dilation) afterPodEvent(_ klog.Logger, pod *corev1.Pod, oldObj, newObj 
 		return fwk.QueueSkip, nil
 	}
 	return fwk.Queue, nil
+}
+
+// afterNodeEvent says whether a pod that no node took may be taken by a node that has come, or has changed: whether it has other
+// processors or devices, or follows another NodeProfile. That its memory is another one, or a label that no NodeProfile selects by,
+// makes no room.
+func (d *Dilation) afterNodeEvent(_ klog.Logger, _ *corev1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
+	old, changed := oldObj.(*corev1.Node)
+	node, ok := newObj.(*corev1.Node)
+	if !changed || !ok {
+		return fwk.Queue, nil
+	}
+	s := d.index.Snapshot()
+	same := s.NodeClass(old) == s.NodeClass(node) && slices.Equal(s.Servers(old), s.Servers(node)) &&
+		equality.Semantic.DeepEqual(extended(old), extended(node))
+	if same {
+		return fwk.QueueSkip, nil
+	}
+	return fwk.Queue, nil
+}
+
+// extended returns how much of each extended resource a node has: devices are among them.
+func extended(node *corev1.Node) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for name, quantity := range node.Status.Allocatable {
+		if strings.Contains(string(name), "/") {
+			list[name] = quantity
+		}
+	}
+	return list
 }
 
 // meet reports whether two pods are in each other's way at some resource. They may be where the vector

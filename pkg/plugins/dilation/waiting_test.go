@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -187,6 +189,45 @@ func TestEventsThatMayMakeRoom(t *testing.T) {
 		"a pod has come":                              {nil, there, fwk.QueueSkip},
 	} {
 		if hint, err := d.afterPodEvent(klog.Background(), pod, test.old, test.changed); err != nil || hint != test.want {
+			t.Errorf("%s: %v, %v", name, hint, err)
+		}
+	}
+}
+
+func TestEventsOfNodesThatMayMakeRoom(t *testing.T) {
+	fast := &v1alpha1.NodeProfile{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Spec: v1alpha1.NodeProfileSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"disk": "fast"}}, Resources: []v1alpha1.ResourceServers{{Name: "disk", Servers: new(int32(8))}},
+	}}
+	d := guarded(t, nil, bounded(workload("job", demand("disk", 1)), 1.5), fast)
+	node := testNode("node", 4).Node()
+	with := func(change func(*corev1.Node)) *corev1.Node {
+		changed := node.DeepCopy()
+		change(changed)
+		return changed
+	}
+	allocatable := func(name corev1.ResourceName, quantity string) *corev1.Node {
+		return with(func(n *corev1.Node) { n.Status.Allocatable[name] = resource.MustParse(quantity) })
+	}
+	label := func(name, value string) *corev1.Node {
+		return with(func(n *corev1.Node) { n.Labels = map[string]string{name: value} })
+	}
+	for name, test := range map[string]struct {
+		old  any
+		now  *corev1.Node
+		want fwk.QueueingHint
+	}{
+		"a node has come":                              {nil, node, fwk.Queue},
+		"it is not ready, or has another taint":        {node, node, fwk.QueueSkip},
+		"it has more processors":                       {node, allocatable(corev1.ResourceCPU, "8"), fwk.Queue},
+		"it has more memory":                           {node, allocatable(corev1.ResourceMemory, "64Gi"), fwk.QueueSkip},
+		"it has a device":                              {node, allocatable("nvidia.com/gpu", "1"), fwk.Queue},
+		"it follows a NodeProfile now":                 {node, label("disk", "fast"), fwk.Queue},
+		"it follows none any more":                     {label("disk", "fast"), node, fwk.Queue},
+		"it has a label that no NodeProfile goes by":   {node, label("rack", "7"), fwk.QueueSkip},
+		"such a label has changed":                     {label("rack", "7"), label("rack", "8"), fwk.QueueSkip},
+		"it has as many processors, and a part of one": {node, allocatable(corev1.ResourceCPU, "4100m"), fwk.QueueSkip},
+	} {
+		if hint, err := d.afterNodeEvent(klog.Background(), testPod("new", "job"), test.old, test.now); err != nil || hint != test.want {
 			t.Errorf("%s: %v, %v", name, hint, err)
 		}
 	}
