@@ -18,6 +18,8 @@ const (
 	// pressureSlice is how long the reporter is measured at a time: many times as long as it takes to have its working set
 	// in a cache again, and short against what other machines on the same hardware do.
 	pressureSlice = 100 * time.Millisecond
+	// longestSlice is how long it is measured at most, on a machine that is busy with other work.
+	longestSlice = 32 * pressureSlice
 	// leastPressureRounds is how many rounds tell an error.
 	leastPressureRounds = 3
 	// MaxLevels is at how many levels of pressure a job is calibrated at most.
@@ -152,14 +154,25 @@ func measureLevels(levels, rounds int, beside func(pressure float64) (float64, e
 }
 
 // besideBubble returns the processor time of a unit of the reporter while the bubble, if there is one, runs on another
-// processor, without the first fifth of the time, in which caches fill.
+// processor. Where other work leaves the reporter no time in a slice, it gets longer ones.
 func besideBubble(ctx context.Context, reporter, bubble unit, one, other int) (nanosPerUnit float64, err error) {
-	account := &paced{do: reporter, settle: pressureSlice / 5}
+	for slice := pressureSlice; slice <= longestSlice; slice *= 2 {
+		nanosPerUnit, err = besideBubbleFor(ctx, slice, reporter, bubble, one, other)
+		if !errors.Is(err, errTooSlow) {
+			break
+		}
+	}
+	return nanosPerUnit, err
+}
+
+// besideBubbleFor measures one slice, without its first fifth, in which caches fill.
+func besideBubbleFor(ctx context.Context, slice time.Duration, reporter, bubble unit, one, other int) (nanosPerUnit float64, err error) {
+	account := &paced{do: reporter, settle: slice / 5}
 	units := []unit{pinned(one, account.unit)}
 	if bubble != nil {
 		units = append(units, pinned(other, bubble))
 	}
-	if _, err := work(ctx, units, limits{duration: pressureSlice}, sampling); err != nil {
+	if _, err := work(ctx, units, limits{duration: slice}, sampling); err != nil {
 		return 0, err
 	}
 	if err := ctx.Err(); err != nil {

@@ -51,6 +51,29 @@ func TestABubbleThatFailsEndsTheCalibration(t *testing.T) {
 	}
 }
 
+// As on a machine whose other work leaves it a moment now and then.
+func TestAReporterThatRunsSeldomIsMeasuredForLonger(t *testing.T) {
+	t.Parallel()
+	usable, err := usableProcessors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seldom := func() error {
+		now, err := Now()
+		if err != nil {
+			return err
+		}
+		return sleepUntil(now + int64(3*pressureSlice/2))
+	}
+	processor := 0
+	for !usable.IsSet(processor) {
+		processor++
+	}
+	if nanos, err := besideBubble(t.Context(), seldom, nil, processor, processor); err != nil || nanos <= 0 {
+		t.Errorf("%v, %v", nanos, err)
+	}
+}
+
 func TestACalibrationOfPressureReportsItsLevels(t *testing.T) {
 	job := Job{Name: result.LLC, Size: MinSize}
 	if _, _, _, err := neighbors(job.Name); err != nil {
