@@ -421,8 +421,8 @@ bench-compare: $(TOOLS)/benchstat ## Compare bench.txt with an earlier run (BASE
 	$(TOOLS)/benchstat '$(BASE)' bench.txt
 
 .PHONY: perf
-perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick, ARGS='-perf-topics SchedulingBasic')
-	go test -tags perf -run '^$$' -bench . -timeout 240m ./test/perf $(if $(ARGS),-args $(ARGS))
+perf: ## Measure what Loadline costs at scheduling time, in many hours (ARGS=-perf-quick, ARGS='-perf-topics SchedulingBasic')
+	go test -tags perf -run '^$$' -bench . -timeout 48h ./test/perf $(if $(ARGS),-args $(ARGS))
 
 .PHONY: demo-nodes
 demo-nodes: build experiments $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)

@@ -5,13 +5,17 @@ package perf
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	goruntime "runtime"
+	"runtime/pprof"
 	"syscall"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +24,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/metrics/legacyregistry"
-	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -39,31 +42,56 @@ import (
 // benchmark.yaml.tmpl names them.
 func namespaces() []string { return []string{"perf-0", "perf-1"} }
 
-// cluster is one cluster, and what was seen of it before the measured pods came
-// and when all of them were scheduled.
+// cluster is the cluster of a run, and what was seen of it before the measured pods came and when all of them were scheduled.
 type cluster struct {
+	topic         *Topic
 	variant       Variant
+	steps         []Step         // that are left
+	profile       string         // path of the file for a profile of what is measured
+	profiling     *os.File       // the file while it is written
+	plugin        dilationPlugin // nil in the default
 	before, after state
+}
+
+// dilationPlugin is what the benchmark asks of Dilation.
+type dilationPlugin interface {
+	fwk.Plugin
+	fwk.SignPlugin
 }
 
 // state is what can be seen of a cluster at one moment.
 type state struct {
-	scheduled             int           // pods on a node
-	byProfile, byRequests float64       // pods that Dilation scored
+	at                    time.Time
+	nodes                 int
+	onNodes               int           // pods that are on a node
+	scheduled             float64       // pods that were ever placed
+	refused               float64       // attempts to schedule a pod that no node took
 	batched               float64       // pods that were placed by the scores of the pod before them, and so not scored
-	refused               float64       // attempts to schedule a pod that fits no node
+	byProfile, byRequests float64       // pods that Dilation scored
+	profiles              float64       // that Dilation uses
+	solved                float64       // nodes for which Dilation solved its accurate model
+	heldOn, guardedOn     float64       // nodes that Dilation refused for pods that no node took
 	processor             time.Duration // used by this process: scheduler, API server and the benchmark itself
 }
 
-// registry holds Dilation, which finds its profiles in place when the scheduler
-// makes it, as it does in a cluster that is in use.
+// registry holds Dilation, which finds its profiles in place when the scheduler makes it, as it does in a cluster that is in use,
+// but for those that the script creates.
 func (c *cluster) registry() frameworkruntime.Registry {
 	return frameworkruntime.Registry{
 		dilation.Name: func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-			if err := install(ctx, handle.KubeConfig()); err != nil {
+			if err := c.install(ctx, handle.KubeConfig()); err != nil {
 				return nil, err
 			}
-			return dilation.New(ctx, args, handle)
+			plugin, err := dilation.New(ctx, args, handle)
+			if err != nil {
+				return nil, err
+			}
+			asked, is := plugin.(dilationPlugin)
+			if !is {
+				return nil, fmt.Errorf("want %s to sign pods, got %T", dilation.Name, plugin)
+			}
+			c.plugin = asked
+			return plugin, nil
 		},
 	}
 }
@@ -75,12 +103,12 @@ func (c *cluster) prepare(tCtx ktesting.TContext) error {
 	if c.variant != Default {
 		return nil // done, see registry
 	}
-	return install(tCtx, tCtx.RESTConfig())
+	return c.install(tCtx, tCtx.RESTConfig())
 }
 
-// install creates Loadline's resource definitions, the namespaces, and profiles
-// that match every node and every pod in them.
-func install(ctx context.Context, config *rest.Config) error {
+// install creates Loadline's resource definitions and a profile that matches every node, and for a topic of ours its namespaces with
+// the profiles of their pods.
+func (c *cluster) install(ctx context.Context, config *rest.Config) error {
 	log.SetLogger(klog.Background()) // for envtest
 	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{
 		Paths: []string{"../../config/crd"}, ErrorIfPathMissing: true,
@@ -93,6 +121,9 @@ func install(ctx context.Context, config *rest.Config) error {
 	}
 	if err := createAll(ctx, writer, "testdata/node.yaml", ""); err != nil {
 		return err
+	}
+	if c.topic.Own == nil {
+		return nil
 	}
 	for _, name := range namespaces() {
 		if err := writer.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
@@ -127,46 +158,139 @@ func createAll(ctx context.Context, writer client.Writer, path, namespace string
 	}
 }
 
-// observe is called after each createNodes of the workload: the last but one
-// comes before the measured pods, the last one when all pods are scheduled, and
-// before upstream resets the metrics.
-func (c *cluster) observe(tCtx ktesting.TContext, _ *scheduler.Scheduler, _ *schedulerperf.Workload, _ *corev1.NodeList) error {
+// step is called after each createNodes of the script.
+func (c *cluster) step(tCtx ktesting.TContext, _ *scheduler.Scheduler, _ *schedulerperf.Workload, nodes *corev1.NodeList) error {
+	if len(c.steps) == 0 {
+		return errors.New("the script has more operations that create nodes than steps")
+	}
+	step := c.steps[0]
+	c.steps = c.steps[1:]
+	for _, namespace := range step.Await {
+		if err := c.awaitProfile(tCtx, namespace); err != nil {
+			return err
+		}
+	}
+	switch step.Observe {
+	case None:
+		return nil
+	case Begin:
+		return c.begin(tCtx)
+	case End:
+		return c.end(tCtx, len(nodes.Items))
+	default:
+		return fmt.Errorf("no such observation: %d", step.Observe)
+	}
+}
+
+// awaitProfile waits until pods of a namespace follow a profile.
+func (c *cluster) awaitProfile(ctx context.Context, namespace string) error {
+	if c.plugin == nil {
+		return nil
+	}
+	const interval, limit = 5 * time.Millisecond, 30 * time.Second
+	err := wait.PollUntilContextTimeout(ctx, interval, limit, true, func(ctx context.Context) (bool, error) {
+		fragments, status := c.plugin.SignPod(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "any", Namespace: namespace}})
+		if !status.IsSuccess() {
+			return false, status.AsError()
+		}
+		data, err := json.Marshal(fragments)
+		if err != nil {
+			return false, err
+		}
+		var signed []struct{ Value struct{ Profile uint64 } }
+		if err := json.Unmarshal(data, &signed); err != nil {
+			return false, err
+		}
+		return len(signed) == 1 && signed[0].Value.Profile > 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until pods of %s follow a profile: %w", namespace, err)
+	}
+	return nil
+}
+
+// begin observes the cluster before the measured pods come, and begins to take a profile.
+func (c *cluster) begin(ctx context.Context) error {
+	before, err := observe()
+	if err != nil {
+		return err
+	}
+	if c.profiling, err = os.Create(c.profile); err != nil {
+		return err
+	}
+	goruntime.SetCPUProfileRate(SampleRate) // else it takes 100 a second; pprof then says that it cannot set that
+	if err := pprof.StartCPUProfile(c.profiling); err != nil {
+		return err
+	}
+	before.at = time.Now()
+	before.processor, err = processorTime()
+	c.before = before
+	return err
+}
+
+// end observes the cluster when all measured pods are scheduled, and before upstream resets the metrics.
+func (c *cluster) end(tCtx ktesting.TContext, nodes int) error {
 	processor, err := processorTime()
 	if err != nil {
 		return err
 	}
-	c.before, c.after = c.after, state{processor: processor}
-	now := &c.after
+	at := time.Now()
+	pprof.StopCPUProfile()
+	if err := c.profiling.Close(); err != nil {
+		return err
+	}
+	if c.after, err = observe(); err != nil {
+		return err
+	}
+	c.after.at, c.after.processor, c.after.nodes = at, processor, nodes
 	list, err := tCtx.Client().CoreV1().Pods(metav1.NamespaceAll).List(tCtx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
 	for i := range list.Items {
 		if list.Items[i].Spec.NodeName != "" {
-			now.scheduled++
+			c.after.onNodes++
 		}
-	}
-	if now.scheduled == 0 {
-		return nil // nor is there any metric
-	}
-	attempts, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, "scheduler_schedule_attempts_total", nil, "result")
-	if err != nil {
-		return err
-	}
-	now.refused = attempts["unschedulable"]
-	batching, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, "scheduler_batch_attempts_total", nil, "result")
-	if err != nil {
-		return err
-	}
-	now.batched = batching[metrics.BatchAttemptHintUsed]
-	if c.variant != Default {
-		scored, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, "loadline_dilation_pods_scored_total", nil, "vector")
-		if err != nil {
-			return err
-		}
-		now.byProfile, now.byRequests = scored["profile"], scored["requests"]
 	}
 	return awaitBindings(tCtx)
+}
+
+// observe returns what the metrics of this process say.
+func observe() (state, error) {
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		return state{}, err
+	}
+	attempts, refused := valuesOf(families, "scheduler_schedule_attempts_total", "result"), valuesOf(families, "loadline_dilation_nodes_refused_total", "bound")
+	scored := valuesOf(families, "loadline_dilation_pods_scored_total", "vector")
+	return state{
+		scheduled: attempts[metrics.ScheduledResult], refused: attempts[metrics.UnschedulableResult],
+		batched:   valuesOf(families, "scheduler_batch_attempts_total", "result")[metrics.BatchAttemptHintUsed],
+		byProfile: scored["profile"], byRequests: scored["requests"],
+		profiles: valuesOf(families, "loadline_dilation_profiles", "state")["used"],
+		solved:   valuesOf(families, "loadline_dilation_nodes_solved_total", "")[""],
+		heldOn:   refused["hold"], guardedOn: refused["pod"] + refused["neighbour"],
+	}, nil
+}
+
+// valuesOf returns the values of a counter or gauge, added up by one of its labels. Nothing is there before the first one is counted.
+func valuesOf(families []*dto.MetricFamily, name, label string) map[string]float64 {
+	values := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			by := ""
+			for _, pair := range metric.GetLabel() {
+				if pair.GetName() == label {
+					by = pair.GetValue()
+				}
+			}
+			values[by] += metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+		}
+	}
+	return values
 }
 
 // awaitBindings waits until the scheduler is done with the pods that are on nodes:
@@ -200,30 +324,45 @@ func processorTime() (time.Duration, error) {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
 }
 
-// check returns what is wrong with the outcome, which should be that all pods
-// were scheduled, each scored by its profile where Dilation runs and more than
-// one node fits, or batched, that pods were batched where the topic batches and
-// nowhere else, and that pods which fit no node were tried meanwhile where the
-// topic has such.
-func (c *cluster) check(topic *Topic, sizes Sizes) error {
-	pods := sizes.HostilePods + sizes.FirstPods + sizes.Pods
-	scored := pods
+// check returns what is wrong with the outcome: pods that were scored by their requests, or that waited for Loadline's sake, or a topic
+// of ours that was not what it should be.
+func (c *cluster) check() error {
+	now := &c.after
+	switch {
+	case len(c.steps) > 0:
+		return fmt.Errorf("%d steps of the script were not taken", len(c.steps))
+	case now.byRequests > 0:
+		return fmt.Errorf("Dilation scored %v pods by their requests, %v by their profiles; want all by their profiles", now.byRequests, now.byProfile)
+	case now.heldOn > 0:
+		return fmt.Errorf("pods were held on %v nodes, want no hold that is reached", now.heldOn)
+	case c.variant != Default && now.profiles == 0:
+		return errors.New("Dilation saw no pod, or no profile")
+	case c.topic.Own != nil:
+		return c.checkOwn()
+	case now.guardedOn > 0:
+		return fmt.Errorf("%v nodes were refused because of bounds, want none", now.guardedOn)
+	default:
+		return nil
+	}
+}
+
+// checkOwn returns what is wrong with the outcome of a topic of ours, which should be that all pods were scheduled, each scored where
+// more than one node fits, or batched, and that pods were batched where the topic batches and nowhere else.
+func (c *cluster) checkOwn() error {
+	sizes, now := c.topic.Own.Sizes(*nodes, *pods), &c.after
+	all := sizes.HostilePods + sizes.FirstPods + sizes.Pods
+	scored := all
 	if sizes.HostilePods > 0 {
 		scored -= hostileOnOneNode // fit no other
 	}
 	switch {
-	case c.after.scheduled != pods:
-		return fmt.Errorf("%d of %d pods were scheduled", c.after.scheduled, pods)
-	case topic.Churn != nil && c.after.refused <= c.before.refused:
-		return errors.New("no pod that fits no node was tried while the others were scheduled")
-	case topic.Batches() != (c.after.batched > 0):
-		return fmt.Errorf("%v of %d pods were batched; with %s spreading by default, want batching: %v",
-			c.after.batched, pods, topic.Spreading, topic.Batches())
-	case c.variant == Default:
+	case now.onNodes != all:
+		return fmt.Errorf("%d of %d pods were scheduled", now.onNodes, all)
+	case c.topic.Own.Batches != (now.batched > 0):
+		return fmt.Errorf("%v of %d pods were batched, want batching: %v", now.batched, all, c.topic.Own.Batches)
+	case c.variant != Default && now.byProfile+now.batched < float64(scored):
+		return fmt.Errorf("of %d pods, Dilation scored %v by their profiles, %v were batched; want all", scored, now.byProfile, now.batched)
+	default:
 		return nil
-	case c.after.byRequests > 0 || c.after.byProfile+c.after.batched < float64(scored):
-		return fmt.Errorf("of %d pods, Dilation scored %v by their profiles and %v by their requests, %v were batched; want all by their profiles or batched",
-			scored, c.after.byProfile, c.after.byRequests, c.after.batched)
 	}
-	return nil
 }
