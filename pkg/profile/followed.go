@@ -26,10 +26,23 @@ type profiled struct {
 }
 
 // Follow returns which profiles the pods follow, which must not be changed.
-func (s *Snapshot) Follow(pods []*corev1.Pod) *Followed {
+func (s *Snapshot) Follow(pods []*corev1.Pod) *Followed { return s.FollowAfter(nil, pods) }
+
+// FollowAfter is [Snapshot.Follow] for pods of which most are the same as before, nil for none, at the same places: the profiles of these
+// are not looked for again. As [Followed.In], it must not be called by two goroutines at once with the same pods before.
+func (s *Snapshot) FollowAfter(before *Followed, pods []*corev1.Pod) *Followed {
 	f := &Followed{Pods: pods, Workloads: make([]*Workload, len(pods))}
+	same := 0
+	if before != nil && before.In(s) {
+		f.namespaces = slices.Clone(before.namespaces)
+		same = min(len(pods), len(before.Pods))
+	}
 	for j, pod := range pods {
-		f.Workloads[j] = follows(f.rankingOf(s, pod.Namespace), pod)
+		if j < same && pod == before.Pods[j] {
+			f.Workloads[j] = before.Workloads[j]
+		} else {
+			f.Workloads[j] = follows(f.rankingOf(s, pod.Namespace), pod)
+		}
 	}
 	return f
 }

@@ -311,7 +311,7 @@ func exceeded(t testing.TB, d *Dilation, node fwk.NodeInfo) int {
 	}
 	p := predicted(t, s, node, pods)
 	c := &cycle{snapshot: s}
-	for j, pod := range newResidents(d.modes, d.kinds, c, node.Node(), s.Follow(pods)).Node.Pods {
+	for j, pod := range newResidents(d.modes, d.kinds, c, node.Node(), s.Follow(pods), nil).Node.Pods {
 		if bound := pod.Bound; bound.Max > 0 && p.Dilations[j] > bound.Max*(1+1e-6) {
 			return 1
 		}
@@ -383,13 +383,13 @@ func BenchmarkResidents(b *testing.B) {
 	b.Run("take in", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			newResidents(d.modes, d.kinds, c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
+			newResidents(d.modes, d.kinds, c, nodes[0].Node(), s.Follow(podsOf(nodes[0])), nil)
 		}
 	})
 	b.Run("solve", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			t := newResidents(d.modes, newKinds(), c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
+			t := newResidents(d.modes, newKinds(), c, nodes[0].Node(), s.Follow(podsOf(nodes[0])), nil)
 			t.add(c.candidate, newBudget(newSharedBudget(), time.Now()))
 		}
 	})

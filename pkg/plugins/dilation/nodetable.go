@@ -1,6 +1,7 @@
 package dilation
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -47,6 +48,13 @@ type nodeState struct {
 	next       int // of found, to be overwritten if it was not used
 	prices     *nodePrices
 	residents  *residents
+	before     former // before the node changed, of the same version
+}
+
+// former is what was known of the pods of a node, nil for nothing.
+type former struct {
+	followed  *profile.Followed
+	residents *residents
 }
 
 // maxPerNode bounds for how many kinds is kept what was found on a node, and how its pods fare with them.
@@ -93,6 +101,7 @@ func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
 	case !n.holds(c, node):
 		*n = nodeState{
 			generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version, kinds: n.kinds[:0], found: n.found[:0],
+			before: n.last(c.version),
 		}
 	}
 	return n
@@ -108,6 +117,14 @@ func (n *nodeState) holds(c *cycle, node fwk.NodeInfo) bool {
 	}
 	n.profiles = c.snapshot.Version
 	return n.followed == nil || n.followed.In(c.snapshot)
+}
+
+// last returns what was known last in a version.
+func (n *nodeState) last(v version) former {
+	if n.version != v {
+		return former{}
+	}
+	return former{cmp.Or(n.followed, n.before.followed), cmp.Or(n.residents, n.before.residents)}
 }
 
 // add returns an empty state for a node that is not in the map, and keeps it if the node is one of the snapshot.
@@ -188,7 +205,8 @@ func (d *Dilation) recost(c *cycle, node fwk.NodeInfo, cost float64) float64 {
 // follow returns which profiles the pods of the node follow.
 func (n *nodeState) follow(c *cycle, node fwk.NodeInfo) *profile.Followed {
 	if n.followed == nil {
-		n.followed = c.snapshot.Follow(podsOf(node))
+		n.followed = c.snapshot.FollowAfter(n.before.followed, podsOf(node))
+		n.before.followed = nil
 	}
 	return n.followed
 }
@@ -206,7 +224,8 @@ func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *n
 func (d *Dilation) residentsOf(c *cycle, node fwk.NodeInfo) *residents {
 	n := d.nodes.of(c, node)
 	if n.residents == nil {
-		n.residents = newResidents(d.modes, d.kinds, c, node.Node(), n.follow(c, node))
+		n.residents = newResidents(d.modes, d.kinds, c, node.Node(), n.follow(c, node), n.before.residents)
+		n.before.residents = nil
 	}
 	return n.residents
 }

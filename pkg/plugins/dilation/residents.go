@@ -79,6 +79,7 @@ type residents struct {
 
 	ceiling *contention.Ceiling
 	kinds   []kind
+	shares  []loading.Share
 	known   *kinds
 
 	with map[kind]*outcome
@@ -92,20 +93,35 @@ type outcome struct {
 	provisional bool
 }
 
-// newResidents returns the pods of a node, by the profiles that they follow.
-func newResidents(m *modes, known *kinds, c *cycle, object *corev1.Node, f *profile.Followed) *residents {
+// newResidents returns the pods of a node, by the profiles that they follow. What is known of them from before the node changed, nil
+// for nothing, is taken from there; it must be of the same version.
+func newResidents(m *modes, known *kinds, c *cycle, object *corev1.Node, f *profile.Followed, before *residents) *residents {
 	resources, class := c.snapshot.Resources(), c.snapshot.NodeClass(object)
 	servers, cpu := resources.Servers(object, class), resources.Processor()
-	r := &residents{ceiling: contention.NewCeiling(servers, cpu), kinds: make([]kind, len(f.Pods)), known: known}
+	r := &residents{
+		ceiling: contention.NewCeiling(servers, cpu), kinds: make([]kind, len(f.Pods)), shares: make([]loading.Share, len(f.Pods)), known: known,
+	}
+	if before != nil && (before.Node.Class != class || !slices.Equal(before.Node.Servers, servers)) {
+		before = nil
+	}
 	pods := make([]node.Pod, len(f.Pods))
 	for j, pod := range f.Pods {
-		p := newFollower(c.snapshot, m, pod, f.Workloads[j]) // as it was when it came
-		pods[j], r.kinds[j] = p.on(class, servers, cpu), known.number(p)
-		r.ceiling.Add(pods[j].Vector, p.share)
+		if before.has(j, pod, f.Workloads[j]) {
+			pods[j], r.kinds[j], r.shares[j] = before.Node.Pods[j], before.kinds[j], before.shares[j]
+		} else {
+			p := newFollower(c.snapshot, m, pod, f.Workloads[j]) // as it was when it came
+			pods[j], r.kinds[j], r.shares[j] = p.on(class, servers, cpu), known.number(p), p.share
+		}
+		r.ceiling.Add(pods[j].Vector, r.shares[j])
 	}
 	// Annotations that name devices which are not there are ignored, as they are where nodes are priced, which logs them.
 	r.Node = node.New(resources, object, class, pods)
 	return r
+}
+
+// has reports whether the j-th pod is this one, and follows this profile.
+func (r *residents) has(j int, pod *corev1.Pod, w *profile.Workload) bool {
+	return r != nil && j < len(r.Node.Pods) && r.Node.Pods[j].Pod == pod && r.Node.Pods[j].Workload == w
 }
 
 // podOf returns the candidate on the node.
@@ -133,6 +149,9 @@ func (r *residents) certain(n *candidate, own float64, limit func(node.Bound) fl
 		return false
 	}
 	for j := range r.Node.Pods {
+		if j > 0 && r.kinds[j] == r.kinds[j-1] {
+			continue // it has the same vector and the same bound
+		}
 		if p := &r.Node.Pods[j]; !below(p.Vector, limit(p.Bound)) {
 			return false
 		}
