@@ -166,7 +166,8 @@ func TestATestCaseThatCannotBeAdaptedIsRefused(t *testing.T) {
 		"no template":         {Adaptation{Case: "A"}, "[{name: A, workloads: [{name: one}]}]", "want workloadTemplate to be a list, got <nil>"},
 		"nothing is measured": {Adaptation{Case: "A"}, "[{name: A, workloads: [{name: one}], workloadTemplate: [{opcode: createNodes}]}]", "want one operation that collects metrics"},
 		"an unknown parameter": {
-			Adaptation{Case: "A"}, "[{name: A, workloads: [{name: one}], workloadTemplate: [{opcode: createPodSets, countParam: $n}]}]",
+			Adaptation{Case: "A"},
+			"[{name: A, workloads: [{name: one}], workloadTemplate: [{opcode: createPodSets, countParam: $n}]}]",
 			"operation 0: want count or countParam to be a number, got <nil>",
 		},
 		"not a list": {Adaptation{Case: "A"}, "{}", "reading test cases"},
