@@ -48,9 +48,10 @@ func newUp(l *local) *cobra.Command {
 // startup is how to start a control plane.
 type startup struct {
 	*local
-	nodes, realNodes     int
-	kubernetes, auditLog string
-	log                  io.Writer
+	nodes, realNodes      int
+	kubernetes            string
+	auditLog, auditPolicy string
+	log                   io.Writer
 }
 
 func (s *startup) addFlags(command *cobra.Command) {
@@ -59,6 +60,7 @@ func (s *startup) addFlags(command *cobra.Command) {
 	flags.IntVar(&s.realNodes, "real-nodes", 0, "how many nodes that run pods, each with a core of its own, named worker-1 and so on")
 	flags.StringVar(&s.kubernetes, "kubernetes", "", "the minor `version` of Kubernetes, such as 1.34 (default the newest)")
 	flags.StringVar(&s.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers")
+	flags.StringVar(&s.auditPolicy, "audit-policy", "", "the `file` with the audit policy that says what is written to --audit-log instead")
 }
 
 // check checks the flags, and then the arguments.
@@ -68,6 +70,9 @@ func (s *startup) check(args cobra.PositionalArgs) cobra.PositionalArgs {
 			if value < 0 {
 				return fmt.Errorf("--%s: %d is negative", flag, value)
 			}
+		}
+		if s.auditPolicy != "" && s.auditLog == "" {
+			return errors.New("--audit-policy: there is no --audit-log that it is about")
 		}
 		if n := len(s.socket()); s.realNodes > 0 && n > maxSocketPath {
 			return fmt.Errorf("--dir: %s is %d characters too long for a socket in it", s.dir, n-maxSocketPath)
@@ -81,7 +86,7 @@ type use func(context.Context, *controlplane.ControlPlane) error
 
 // start runs a control plane for as long as meanwhile runs, and no longer than until ctx ends or a part of it crashes.
 func (s *startup) start(ctx context.Context, meanwhile use) error {
-	options := controlplane.Options{Dir: s.dir, Kubernetes: s.kubernetes, Log: s.log, AuditLog: s.auditLog}
+	options := controlplane.Options{Dir: s.dir, Kubernetes: s.kubernetes, Log: s.log, AuditLog: s.auditLog, AuditPolicy: s.auditPolicy}
 	if s.realNodes > 0 {
 		return s.startOnRealNodes(ctx, options, meanwhile)
 	}

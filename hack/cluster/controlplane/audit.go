@@ -20,11 +20,17 @@ func auditFlags(f folder, options Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules := auditPolicy
+	if options.AuditPolicy != "" {
+		if rules, err = os.ReadFile(options.AuditPolicy); err != nil {
+			return nil, err
+		}
+	}
 	policy := f.secret("audit-policy.yaml")
 	err = errors.Join(
 		os.MkdirAll(filepath.Dir(path), 0o755),
 		os.WriteFile(path, nil, 0o644),
-		os.WriteFile(policy, auditPolicy, 0o600),
+		os.WriteFile(policy, rules, 0o600),
 	)
 	return []string{
 		"--audit-policy-file=" + policy,

@@ -44,6 +44,8 @@ type Options struct {
 	// AuditLog is a file that the API server begins anew and writes what service accounts ask of it to, one event of
 	// audit.k8s.io/v1 per line, as JSON and without the bodies: who, what, and what it answered and why. "": none.
 	AuditLog string
+	// AuditPolicy is a file with the Policy of audit.k8s.io/v1 that says what is written to AuditLog in the place of that. "": none.
+	AuditPolicy string
 	// Through, when given, is asked for the address at which a part is to reach another one, given that one's own address, both
 	// HOST:PORT of the loopback: for proxies between them that inject faults. TLS connections are checked for 127.0.0.1.
 	// kube-apiserver asks for [Etcd]; kube-controller-manager, kube-scheduler and kwok ask for [APIServer].

@@ -146,6 +146,34 @@ func TestTheAuditLogSaysWhatAServiceAccountAskedAndWasAnswered(t *testing.T) {
 	}
 }
 
+func TestAnAuditPolicyTakesThePlaceOfOurs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	policy, log := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "audit.log")
+	const all = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: RequestResponse, verbs: [create], resources: [{resources: [namespaces]}]}]
+`
+	if err := os.WriteFile(policy, []byte(all), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plane := start(t, controlplane.Options{WithoutKWOK: true, AuditLog: log, AuditPolicy: policy})
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "audited"}}
+	if _, err := kubernetes.NewForConfigOrDie(plane.RESTConfig()).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"name":"audited"`, `"responseObject":`, `"resourceVersion":`} {
+		if !strings.Contains(string(content), want) {
+			t.Errorf("the audit log does not contain %s:\n%s", want, content)
+		}
+	}
+}
+
 func TestACrashIsReportedWithTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
