@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/hack/processes"
 	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -106,7 +107,7 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 		return err
 	}
 	during.write(l.out, "the manager goes on")
-	resident, peak, err := memory(p.ID())
+	resident, peak, err := processes.Memory(p.ID())
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 	}
 	took := after.since(before)
 	took.write(l.out, fmt.Sprintf("the scheduler places %d pods", pods))
-	resident, peak, err := memory(p.ID())
+	resident, peak, err := processes.Memory(p.ID())
 	if err != nil {
 		return err
 	}
@@ -285,3 +286,5 @@ func (l *installed) measureCommand(ctx context.Context, args ...string) error {
 		mebibytes(int(used.Maxrss)), (command.ProcessState.UserTime() + command.ProcessState.SystemTime()).Round(100*time.Millisecond))
 	return nil
 }
+
+func mebibytes(kibibytes int) string { return fmt.Sprintf("%d MiB", kibibytes>>10) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/hack/processes"
 )
 
 // served is the page of kubectl loadline ui.
@@ -81,7 +82,7 @@ const line = "%8s  %-28s %10s %10s %10s %10s\n"
 // show writes how much memory the process has, and how long pages take.
 func (s *served) show(ctx context.Context, out io.Writer, what string) error {
 	after := time.Since(s.began)
-	resident, peak, err := memory(s.process.ID())
+	resident, peak, err := processes.Memory(s.process.ID())
 	if err != nil {
 		return err
 	}

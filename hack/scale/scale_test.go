@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"runtime"
 	"testing"
 	"time"
 
@@ -82,15 +80,5 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 	}
 	if err := good.validate(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestTheMemoryOfAProcessIsKnown(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has /proc")
-	}
-	if resident, peak, err := memory(os.Getpid()); err != nil || resident <= 0 || peak < resident {
-		t.Errorf("%d KiB, %d at most: %v", resident, peak, err)
 	}
 }

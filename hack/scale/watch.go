@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/processes"
 )
 
 // played is what this process is called, which plays the gauges and the users.
@@ -53,7 +54,7 @@ type sample struct {
 func (w *watched) sample(ctx context.Context) (*sample, error) {
 	s := &sample{at: time.Now(), busy: map[string]time.Duration{}}
 	for name, id := range w.processes {
-		busy, err := processor(id)
+		busy, err := processes.Processor(id)
 		if err != nil {
 			return nil, fmt.Errorf("the processor time of %s: %w", name, err)
 		}

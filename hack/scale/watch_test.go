@@ -12,19 +12,6 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-func TestTheProcessorTimeOfAProcessIsThatOfUsersAndOfTheSystem(t *testing.T) {
-	t.Parallel()
-	const stat = "42 (a (strange) name) S 1 2 3 4 5 6 7 8 9 10 150 25 0 0 20 0 1 0 100\n"
-	if got, err := parseProcessor([]byte(stat)); err != nil || got != 1750*time.Millisecond {
-		t.Errorf("%v, %v, want 1.75s", got, err)
-	}
-	for _, bad := range []string{"", "42 (short) S 1 2", strings.Replace(stat, "150", "many", 1)} {
-		if got, err := parseProcessor([]byte(bad)); err == nil {
-			t.Errorf("%q is %v", bad, got)
-		}
-	}
-}
-
 func TestRequestsAreCountedByTheirVerbs(t *testing.T) {
 	t.Parallel()
 	got, err := requestsByVerb([]byte(`# TYPE apiserver_request_total counter

@@ -118,8 +118,13 @@ func TestIntervalsHoldTheTruthAsOftenAsTheySay(t *testing.T) {
 		correlation   float64
 		least, atMost float64
 	}{
-		{10, 0, 0.94, 0.99}, {24, 0, 0.94, 0.99}, {60, 0, 0.94, 0.99},
-		{24, 0.3, 0.93, 0.98}, {24, 0.6, 0.90, 0.97}, {60, 0.6, 0.92, 0.97}, {60, 0.8, 0.89, 0.97},
+		{10, 0, 0.94, 0.99},
+		{24, 0, 0.94, 0.99},
+		{60, 0, 0.94, 0.99},
+		{24, 0.3, 0.93, 0.98},
+		{24, 0.6, 0.90, 0.97},
+		{60, 0.6, 0.92, 0.97},
+		{60, 0.8, 0.89, 0.97},
 	} {
 		t.Run(fmt.Sprintf("%d values, correlation %g", test.n, test.correlation), func(t *testing.T) {
 			t.Parallel()
@@ -174,9 +179,16 @@ func TestACounterThatIsResetHasCountedFromZero(t *testing.T) {
 func TestAPeriodWithFewSamplesIsLeftOut(t *testing.T) {
 	t.Parallel()
 	points := []Point{
-		{0, 1}, {30 * time.Second, 3}, {60 * time.Second, 5}, {90 * time.Second, 7}, {100 * time.Second, 9}, {110 * time.Second, 11},
+		{0, 1},
+		{30 * time.Second, 3},
+		{60 * time.Second, 5},
+		{90 * time.Second, 7},
+		{100 * time.Second, 9},
+		{110 * time.Second, 11},
 		{130 * time.Second, 100}, // one of four
-		{200 * time.Second, 2}, {210 * time.Second, 4}, {220 * time.Second, math.Inf(1)},
+		{200 * time.Second, 2},
+		{210 * time.Second, 4},
+		{220 * time.Second, math.Inf(1)},
 	}
 	got := Cycles(points, time.Minute, 0)
 	want := []Point{{30 * time.Second, 2}, {90 * time.Second, 8}, {210 * time.Second, 3}}

@@ -1,0 +1,69 @@
+package processes
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheProcessorTimeOfAProcessIsThatOfUsersAndOfTheSystem(t *testing.T) {
+	t.Parallel()
+	const stat = "42 (a (strange) name) S 1 2 3 4 5 6 7 8 9 10 150 25 0 0 20 0 1 0 100\n"
+	if got, err := parseProcessor([]byte(stat)); err != nil || got != 1750*time.Millisecond {
+		t.Errorf("%v, %v, want 1.75s", got, err)
+	}
+	for _, bad := range []string{"", "42 (short) S 1 2", strings.Replace(stat, "150", "many", 1)} {
+		if got, err := parseProcessor([]byte(bad)); err == nil {
+			t.Errorf("%q is %v", bad, got)
+		}
+	}
+}
+
+func TestTheMemoryOfAProcessIsKnown(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
+	}
+	if resident, peak, err := Memory(os.Getpid()); err != nil || resident <= 0 || peak < resident {
+		t.Errorf("%d KiB, %d at most: %v", resident, peak, err)
+	}
+}
+
+func TestTheOpenFilesOfAProcessAreCounted(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
+	}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if n, err := Files(os.Getpid()); err != nil || n < 4 { // the three that every process has, and that one
+		t.Errorf("%d files, %v", n, err)
+	}
+}
+
+func TestTheProcessesOfACgroupAreFoundByAPartOfItsPath(t *testing.T) {
+	t.Parallel()
+	proc := t.TempDir()
+	for id, cgroup := range map[string]string{"1": "0::/init\n", "42": "9:cpu:/kubepods/burstable/pod123-4/abc\n", "43": "0::/kubepods/pod123-4/def\n", "44": "", "self": "0::/kubepods/pod123-4\n"} {
+		if err := os.MkdirAll(filepath.Join(proc, id), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if id == "44" {
+			continue // has just ended
+		}
+		if err := os.WriteFile(filepath.Join(proc, id, "cgroup"), []byte(cgroup), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := inCgroups(proc, []string{"pod123-4", "pod5"})
+	if err != nil || !slices.Equal(got["pod123-4"], []int{42, 43}) || len(got) != 1 {
+		t.Errorf("%v, %v, want 42 and 43 of pod123-4", got, err)
+	}
+}
