@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -24,7 +23,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -195,22 +193,16 @@ func (c *cluster) apply(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 1<<12)
-	for {
-		o := &unstructured.Unstructured{}
-		err := decoder.Decode(&o.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("%s: %w", file, err)
-		case len(o.Object) == 0:
-			continue
-		}
+	objects, err := local.Decode(bytes.NewReader(content))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, o := range objects {
 		if err := client.IgnoreAlreadyExists(c.Create(ctx, o)); err != nil {
 			return fmt.Errorf("%s: creating %s: %w", file, o.GetName(), err)
 		}
 	}
+	return nil
 }
 
 // scalerBinding lets the manager scale Deployments.
