@@ -505,6 +505,20 @@ scale: ## Run Loadline on 1,000 nodes with 30,000 pods that KWOK plays, and show
 chaos: ## Have everything around Loadline fail at random, and check what it promises; 20 seeds take half an hour (ARGS='--first 7 --seeds 1')
 	go run ./hack/chaos $(ARGS)
 
+# The audit policy has the answers to what Loadline writes, which say whether it changed anything.
+SOAK_LOG := $(CURDIR)/out/soak/audit.log
+
+.PHONY: soak
+soak: node-packages $(TOOLS)/cluster $(TOOLS)/helm ## Run all of Loadline for two hours that are nearly a day, on real nodes and KWOK, as root, and say whether anything grows (ARGS='--for 15m --cycle 1m')
+	$(TOOLS)/cluster run --audit-log '$(SOAK_LOG)' --audit-policy '$(CURDIR)/hack/soak/audit-policy.yaml' --nodes 1 --real-nodes 2 \
+		$(MAKE) --no-print-directory soak-on-nodes
+
+.PHONY: soak-on-nodes
+soak-on-nodes: build
+	$(TOOLS)/cluster load $(PROGRAMS)
+	$(GO_BUILD) -o out/soak/ ./hack/soak
+	out/soak/soak --audit-log '$(SOAK_LOG)' --helm $(TOOLS)/helm $(ARGS)
+
 .PHONY: savings-map
 savings-map: ## Find out where Loadline saves how much, by simulation, for kubectl loadline status and docs/comparison.md (ARGS='--pods 1200')
 	go run ./hack/savingsmap $(ARGS)

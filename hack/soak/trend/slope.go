@@ -3,6 +3,7 @@ package trend
 import (
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -15,25 +16,25 @@ const confidence = 0.95
 // whose slope no number of them says.
 const maxCorrelation = 0.95
 
-// Slope is how fast a series grows a day of 24 hours, with a 95 % interval.
+// Slope is how fast a series grows a day, with a 95 % interval.
 type Slope struct {
 	PerDay, Low, High float64
 	// Correlation is that of the values' distances from the line with those before them, as it was corrected for.
 	Correlation float64
 }
 
-// slope returns the slope of points, which are at least three at different times.
-func slope(points []Point) Slope {
+// slope returns the slope of points, which are at least three at different times, for days of some length.
+func slope(points []Point, day time.Duration) Slope {
 	n := len(points)
 	slopes := make([]float64, 0, n*(n-1)/2)
 	for i := range points {
 		for j := range i {
-			slopes = append(slopes, (points[i].Value-points[j].Value)/days(points[i], points[j]))
+			slopes = append(slopes, (points[i].Value-points[j].Value)/days(points[i], points[j], day))
 		}
 	}
 	slices.Sort(slopes)
 	middle := median(slopes)
-	s := Slope{PerDay: middle, Correlation: correlation(points, middle)}
+	s := Slope{PerDay: middle, Correlation: correlation(points, middle, day)}
 	z := distuv.UnitNormal.Quantile((1 + confidence) / 2)
 	half := z * math.Sqrt(variance(points)*inflation(n, s.Correlation)) / 2
 	count := float64(len(slopes)) / 2
@@ -42,7 +43,9 @@ func slope(points []Point) Slope {
 }
 
 // days returns how many days a point is after another one.
-func days(later, earlier Point) float64 { return (later.At - earlier.At).Hours() / 24 }
+func days(later, earlier Point, day time.Duration) float64 {
+	return float64(later.At-earlier.At) / float64(day)
+}
 
 // median returns the median of sorted values.
 func median(sorted []float64) float64 {
@@ -78,11 +81,11 @@ func variance(points []Point) float64 {
 
 // correlation returns that of the distances of points from a line of some slope with the ones before them. It is corrected for its bias
 // after a line was taken out, (2 + 4ρ)/n (Kendall 1954), and is at least 0: a negative one would make the interval narrower.
-func correlation(points []Point, perDay float64) float64 {
+func correlation(points []Point, perDay float64, day time.Duration) float64 {
 	n := float64(len(points))
 	rest := make([]float64, len(points))
 	for i, p := range points {
-		rest[i] = p.Value - perDay*days(p, points[0])
+		rest[i] = p.Value - perDay*days(p, points[0], day)
 	}
 	mean, variance := stat.PopMeanVariance(rest, nil)
 	if variance == 0 || n < 6 {

@@ -34,6 +34,8 @@ const MinCycles = 8
 type Rule struct {
 	// Period is that of the load, whose samples become one value, and WarmUp what is left out.
 	Period, WarmUp time.Duration
+	// Day is how long a day is.
+	Day time.Duration
 	// Tolerance is what growth a day matters, as a fraction of the series' mean, and Floor what always may grow: the larger one counts.
 	Tolerance, Floor float64
 	// Bound is a value that the series may grow to, for a reason that was given before the run; 0 for none.
@@ -66,7 +68,7 @@ func Judge(points []Point, rule Rule) Verdict {
 	if len(values) < MinCycles {
 		return v
 	}
-	v.Slope = slope(values)
+	v.Slope = slope(values, rule.Day)
 	switch {
 	case v.High < 0:
 		v.Kind = Falls
