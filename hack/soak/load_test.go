@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,6 +52,10 @@ func TestAnAPIServerTakesTheLoad(t *testing.T) {
 		if got := sampled.Values[name("cluster", "", "objects: "+what)]; got != want {
 			t.Errorf("%g %s, want %g", got, what, want)
 		}
+	}
+	text, err := l.api.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil || storageSize(text) <= 0 {
+		t.Errorf("the size of the database is %g, %v", storageSize(text), err)
 	}
 	writesNothing(t, l, log)
 }
@@ -140,29 +142,4 @@ func ignoreForbidden(err error) error {
 		return nil
 	}
 	return err
-}
-
-func TestTheSizeOfTheDatabaseIsInTheMetricsOfAnAPIServer(t *testing.T) {
-	t.Parallel()
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{WithoutControllerManager: true, WithoutKWOK: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := plane.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
-	api, err := kubernetes.NewForConfig(plane.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := api.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if size := storageSize(text); size <= 0 {
-		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return !strings.Contains(line, "storage") || strings.HasPrefix(line, "#") })
-		t.Errorf("it is %g of %.2000s", size, strings.Join(lines, "\n"))
-	}
 }
