@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/hack/madeup"
 	"loadline.dev/loadline/pkg/gauge/server"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -95,7 +94,7 @@ func (g *gauges) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(spoiled(observation(node, g.podsOn(node), time.Now()), lie)) // the client may be gone
+	_ = json.NewEncoder(w).Encode(spoiled(played.Report(node, g.podsOn(node), gaugeIntervals, time.Now()), lie)) // the client may be gone
 }
 
 // askedPod returns the name of the pod in a path that the API server forwards, such as
@@ -118,35 +117,9 @@ const (
 // computing is which fraction of its time a pod of an app computes where it has a processor for itself.
 var computing = map[string]float64{"web": 0.3, "batch": 0.9, "limited": 0.5, "task": 0.2}
 
-// observation is what a gauge reports of the pods of a node, up to the last full interval.
-func observation(node string, pods []*corev1.Pod, now time.Time) *usage.Report {
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.UID, b.UID) })
-	wanted := 0.0
-	for _, p := range pods {
-		wanted += computing[p.Labels["app"]]
-	}
-	dilation := max(1, 1+(wanted-nodeCPUs/2)/nodeCPUs)
-	last := now.Truncate(gaugeInterval * time.Second)
-	r := &usage.Report{AgeSeconds: now.Sub(last).Seconds()}
-	for k := range gaugeIntervals {
-		v := usage.Interval{Node: node, Seconds: gaugeInterval, CPUs: nodeCPUs, CgroupVersion: 2}
-		v.End = last.Add(-time.Duration(gaugeIntervals-1-k) * gaugeInterval * time.Second)
-		v.Start = v.End.Add(-gaugeInterval * time.Second)
-		for _, p := range pods {
-			if p.CreationTimestamp.After(v.Start) {
-				continue
-			}
-			l := computing[p.Labels["app"]]
-			seen := usage.Pod{
-				UID: string(p.UID), Namespace: p.Namespace, Name: p.Name, Seconds: gaugeInterval, Tasks: 1, Threads: 1, Dilation: dilation, CPULoading: l,
-				Times: usage.Times{Run: gaugeInterval * l / dilation, Wait: gaugeInterval * (1 - 1/dilation)},
-			}
-			v.BusySeconds += seen.Run
-			v.Pods = append(v.Pods, seen)
-		}
-		r.Intervals = append(r.Intervals, v)
-	}
-	return r
+// played plays what is observed.
+var played = madeup.Gauge{
+	CPUs: nodeCPUs, Interval: gaugeInterval * time.Second, Loading: func(p *corev1.Pod) float64 { return computing[p.Labels["app"]] },
 }
 
 // spoiled returns a report that lies.

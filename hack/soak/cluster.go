@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,13 +153,13 @@ func (c *cluster) token(ctx context.Context, namespace, account, audience string
 	return request.Status.Token, nil
 }
 
-// programs returns the pods of Loadline's programs.
+// programs returns the pods of Loadline's programs, but those that are played.
 func (c *cluster) programs(ctx context.Context) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := c.List(ctx, &pods, client.MatchingLabels{installation.PartOfLabel: installation.PartOf}); err != nil {
 		return nil, err
 	}
-	return pods.Items, nil
+	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Labels["app.kubernetes.io/name"] == "played" }), nil
 }
 
 // partOfPod returns which of Loadline's programs a pod runs, such as manager.

@@ -41,7 +41,8 @@ func manifest(file string, number int) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := local.Decode(bytes.NewReader(bytes.ReplaceAll(content, []byte("NUMBER"), []byte(strconv.Itoa(number)))))
+	text := strings.NewReplacer("NUMBER", strconv.Itoa(number), "ADDRESS", addressOf(number)).Replace(string(content))
+	objects, err := local.Decode(strings.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("load/%s.yaml: %w", file, err)
 	}
@@ -85,7 +86,7 @@ func (l *load) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.create(ctx, "base", 0)
+	return errors.Join(l.create(ctx, "gauges", 0), l.create(ctx, "base", 0))
 }
 
 // create creates the objects of a manifest for a number.
@@ -123,8 +124,8 @@ func (l *load) end(ctx context.Context, cycles int) error {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shop}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: computing}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "soak-guest-" + strconv.Itoa(cycles)}},
 	}
-	errs := []error{l.removeAll(ctx, objects)}
-	for i := range l.nodes + 1 {
+	errs := []error{l.removeAll(ctx, objects), l.remove(ctx, "gauges", 0)}
+	for i := range l.nodes {
 		errs = append(errs, l.remove(ctx, "node", i))
 	}
 	return errors.Join(append(errs, l.remove(ctx, "node", extra(cycles)))...)

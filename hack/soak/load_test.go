@@ -27,6 +27,9 @@ import (
 func TestAnAPIServerTakesTheLoad(t *testing.T) {
 	t.Parallel()
 	l, log := loaded(t)
+	if err := l.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "loadline-gauge"}}); err != nil { // the chart's
+		t.Fatal(err)
+	}
 	if err := l.begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

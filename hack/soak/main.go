@@ -98,8 +98,8 @@ func (o *options) complete() error {
 		return fmt.Errorf("--cycle: %v is not at least %v", o.cycle, turns*time.Second)
 	case o.every < time.Second || o.every > o.cycle/4:
 		return fmt.Errorf("--every: %v is not from 1s to a fourth of --cycle, %v", o.every, o.cycle/4)
-	case o.nodes < 1 || o.nodes > 500:
-		return fmt.Errorf("--nodes: %d is not from 1 to 500", o.nodes)
+	case o.nodes < 1 || o.nodes > maxNodes:
+		return fmt.Errorf("--nodes: %d is not from 1 to %d", o.nodes, maxNodes)
 	}
 	if o.warmUp == 0 {
 		o.warmUp = (o.length/5 + o.cycle - 1).Truncate(o.cycle)

@@ -72,6 +72,7 @@ type soak struct {
 	record  *record
 	tally   *tally
 	load    *load
+	played  *played
 	clients *clients
 	sampler *sampler
 	cycles  int
@@ -121,11 +122,14 @@ func (s *soak) prepare(ctx context.Context) error {
 	if err := s.cluster.install(ctx); err != nil {
 		return err
 	}
+	var err error
+	if s.played, err = play(ctx, s.cluster.api, s.nodes); err != nil {
+		return err
+	}
 	s.load = &load{cluster: s.cluster, kubectl: s.kubectl, nodes: s.nodes, cycle: s.cycle, tally: s.tally}
 	if err := s.load.begin(ctx); err != nil {
 		return err
 	}
-	var err error
 	if s.clients, err = newClients(ctx, s.cluster, s.tally, s.length); err != nil {
 		return err
 	}
@@ -172,6 +176,9 @@ func (s *soak) end(ctx context.Context) error {
 				s.record.Left = append(s.record.Left, fmt.Sprintf("%.0f %s", n, strings.TrimPrefix(what, "objects: ")))
 			}
 		}
+	}
+	if s.played != nil {
+		errs = append(errs, s.played.close(ctx))
 	}
 	errs = append(errs, s.cluster.uninstall(ctx), client.IgnoreNotFound(s.cluster.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: own}})))
 	return errors.Join(errs...)

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +17,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"loadline.dev/loadline/hack/soak/trend"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 func TestOptionsOutOfRangeAreRefused(t *testing.T) { //nolint:paralleltest // it sets KUBECONFIG
@@ -25,7 +30,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) { //nolint:paralleltest // it
 		"--cycle: 19s is not at least 20s":                     func(o *options) { o.cycle = 19 * time.Second },
 		"--every: 500ms is not from 1s to a fourth of --cycle": func(o *options) { o.every = time.Second / 2 },
 		"--every: 1m1s is not from 1s to a fourth of --cycle":  func(o *options) { o.every = 61 * time.Second },
-		"--nodes: 0 is not from 1 to 500":                      func(o *options) { o.nodes = 0 },
+		"--nodes: 0 is not from 1 to 200":                      func(o *options) { o.nodes = 0 },
 		"--for: after a warm-up of 8m0s there are 5 cycles":    func(o *options) { o.length = 30 * time.Minute },
 		"--for: after a warm-up of 1h40m0s there are 5 cycles": func(o *options) { o.warmUp = 100 * time.Minute },
 	} {
@@ -57,7 +62,7 @@ func TestManifestsOfTheLoadAreNumbered(t *testing.T) {
 			t.Errorf("%s has %d objects: %v", file, len(objects), err)
 		}
 		for _, o := range objects {
-			if o.GetName() == "" || o.GetAPIVersion() == "" || file != "base" && !strings.Contains(o.GetName()+o.GetNamespace(), "-42") {
+			if o.GetName() == "" || o.GetAPIVersion() == "" || file != "base" && file != "gauges" && !strings.Contains(o.GetName()+o.GetNamespace(), "-42") {
 				t.Errorf("%s has %s %s/%s", file, o.GetKind(), o.GetNamespace(), o.GetName())
 			}
 		}
@@ -154,6 +159,61 @@ func TestEverySeriesHasAUnit(t *testing.T) {
 	}
 	if boundOf("manager", "heap") == nil || boundOf("manager", "heap objects") != nil || boundOf("gauge", "heap") != nil {
 		t.Error("the heap of the manager alone has a bound")
+	}
+}
+
+// Nodes that are there at once have addresses of their own, as up to 50 cycles later have those that come and go.
+func TestPlayedNodesHaveAddressesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	taken := map[string]int{}
+	for n := range maxNodes {
+		taken[addressOf(n)]++
+	}
+	for cycle := range extras {
+		taken[addressOf(extra(cycle))]++
+	}
+	for address, n := range taken {
+		if n != 1 || net.ParseIP(address) == nil {
+			t.Errorf("%s is that of %d nodes", address, n)
+		}
+	}
+}
+
+func TestAPlayedGaugeReportsTheNodeAtItsAddress(t *testing.T) {
+	t.Parallel()
+	running := func(name, app, node, address string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), Labels: map[string]string{"app": app}},
+			Spec:       corev1.PodSpec{NodeName: node, HostNetwork: app == ""}, Status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: address},
+		}
+	}
+	api := fake.NewClientset(running("gauge", "", "soak-0", addressOf(0)), running("web", "web", "soak-0", "10.0.0.1"), running("other", "web", "soak-1", "10.0.0.2"))
+	p, err := follow(t.Context(), api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.stop()
+	for query, want := range map[string]int{"": 1, "?last=3": 3, "?last=1000": 60, "?last=0": -1} {
+		w := httptest.NewRecorder()
+		p.answer(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path+query, http.NoBody), addressOf(0))
+		if want < 0 {
+			if w.Code != http.StatusBadRequest {
+				t.Errorf("%q is answered with %d", query, w.Code)
+			}
+			continue
+		}
+		r, err := usage.NewDecoder(w.Body, usage.Limits{Bytes: usage.MaxBytes, Intervals: usage.MaxIntervals, Objects: usage.MaxObjects, Known: true}).Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := r.Intervals[0]; len(r.Intervals) != want || v.Node != "soak-0" || len(v.Pods) != 1 || v.Pods[0].Name != "web" {
+			t.Errorf("%q: %+v", query, r)
+		}
+	}
+	w := httptest.NewRecorder()
+	p.answer(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path, http.NoBody), addressOf(1))
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("where there is no node the answer is %d", w.Code)
 	}
 }
 
