@@ -85,7 +85,7 @@ func boundOf(part, what string) *bound {
 
 // ruleOf returns how a series is judged in a run.
 func ruleOf(r *record, part, what string, u unit) trend.Rule {
-	rule := trend.Rule{Period: r.Cycle.Duration, WarmUp: r.WarmUp.Duration, Day: day, Tolerance: u.tolerance, Floor: u.floor}
+	rule := trend.Rule{Period: r.Cycle.Duration, WarmUp: r.WarmUp.Duration, Length: r.Length.Duration, Day: day, Tolerance: u.tolerance, Floor: u.floor}
 	if b := boundOf(part, what); b != nil {
 		rule.Bound = b.most
 	}

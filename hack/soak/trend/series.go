@@ -39,9 +39,9 @@ func PerMinute(counter []Point) (rates []Point, resets int) {
 }
 
 // Cycles returns the mean of the points of each period of the load, at its middle. Periods begin at 0; those that begin before the warm-up
-// ends are left out, and so are those with fewer than half as many points as the period with the most has: what was not sampled evenly is
-// not comparable.
-func Cycles(points []Point, period, warmUp time.Duration) []Point {
+// ends or end after the run does are left out, and so are those with fewer than half as many points as the period with the most has: what was
+// not sampled evenly is not comparable.
+func Cycles(points []Point, period, warmUp, length time.Duration) []Point {
 	sums, numbers := map[int]float64{}, map[int]int{}
 	most := 0
 	for _, p := range finite(points) {
@@ -55,7 +55,7 @@ func Cycles(points []Point, period, warmUp time.Duration) []Point {
 	}
 	var cycles []Point
 	for k, n := range numbers {
-		if begin := time.Duration(k) * period; begin >= warmUp && 2*n >= most {
+		if begin := time.Duration(k) * period; begin >= warmUp && begin+period <= length && 2*n >= most {
 			cycles = append(cycles, Point{At: begin + period/2, Value: sums[k] / float64(n)})
 		}
 	}

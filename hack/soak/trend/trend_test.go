@@ -12,7 +12,7 @@ import (
 )
 
 // rule is that of the tests: 40 cycles of a minute with 6 samples, of which 4 are the warm-up.
-var rule = Rule{Period: time.Minute, WarmUp: 4 * time.Minute, Day: 24 * time.Hour, Tolerance: 0.02, Floor: 0.1}
+var rule = Rule{Period: time.Minute, WarmUp: 4 * time.Minute, Length: cycles * time.Minute, Day: 24 * time.Hour, Tolerance: 0.02, Floor: 0.1}
 
 const (
 	cycles   = 40
@@ -200,12 +200,15 @@ func TestAPeriodWithFewSamplesIsLeftOut(t *testing.T) {
 		{210 * time.Second, 4},
 		{220 * time.Second, math.Inf(1)},
 	}
-	got := Cycles(points, time.Minute, 0)
+	got := Cycles(points, time.Minute, 0, 4*time.Minute)
 	want := []Point{{30 * time.Second, 2}, {90 * time.Second, 8}, {210 * time.Second, 3}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := Cycles(points, time.Minute, time.Minute); len(got) != 2 {
+	if got := Cycles(points, time.Minute, time.Minute, 4*time.Minute); len(got) != 2 {
 		t.Errorf("%d periods begin after the warm-up, want 2: %v", len(got), got)
+	}
+	if got := Cycles(points, time.Minute, 0, 4*time.Minute-1); len(got) != 2 {
+		t.Errorf("%d periods end before the run, want 2: %v", len(got), got)
 	}
 }

@@ -32,8 +32,8 @@ const MinCycles = 8
 
 // Rule says how a series is judged.
 type Rule struct {
-	// Period is that of the load, whose samples become one value, and WarmUp what is left out.
-	Period, WarmUp time.Duration
+	// Period is that of the load, whose samples become one value, WarmUp what is left out, and Length the end of the run.
+	Period, WarmUp, Length time.Duration
 	// Day is how long a day is.
 	Day time.Duration
 	// Tolerance is what growth a day matters, as a fraction of the series' mean, and Floor what always may grow: the larger one counts.
@@ -55,7 +55,7 @@ type Verdict struct {
 
 // Judge returns what the points of a series do by a rule.
 func Judge(points []Point, rule Rule) Verdict {
-	values := Cycles(points, rule.Period, rule.WarmUp)
+	values := Cycles(points, rule.Period, rule.WarmUp, rule.Length)
 	v := Verdict{Kind: Short, Cycles: len(values)}
 	for i, p := range values {
 		v.Mean += p.Value / float64(len(values))
