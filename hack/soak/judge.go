@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"loadline.dev/loadline/hack/soak/trend"
@@ -16,6 +17,11 @@ type judged struct {
 	unit                 unit
 	resets               int
 	first, last          time.Duration
+}
+
+// name returns the name of a series for people, such as "manager 1: heap".
+func (j *judged) name() string {
+	return strings.TrimSuffix(j.part+" "+j.instance, " ") + ": " + j.what
 }
 
 // judge returns all series of a run with their verdicts, in the order of their names.

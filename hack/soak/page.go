@@ -100,11 +100,7 @@ func (p *page) series(k trend.Kind, all []judged) {
 }
 
 func (p *page) line(j *judged) {
-	name := j.part + " " + j.instance
-	if j.instance == "" {
-		name = j.part
-	}
-	p.print("| %s: %s | %s | %s | %s | %s to %s | %s | %d |\n", name, j.what, j.unit.text(j.Mean), j.unit.text(j.Last), j.unit.text(j.PerDay), j.unit.text(j.Low), j.unit.text(j.High),
+	p.print("| %s | %s | %s | %s | %s to %s | %s | %d |\n", j.name(), j.unit.text(j.Mean), j.unit.text(j.Last), j.unit.text(j.PerDay), j.unit.text(j.Low), j.unit.text(j.High),
 		j.unit.text(j.Matters), j.Cycles)
 }
 
@@ -116,12 +112,12 @@ func (p *page) levels(r *record, all []judged) {
 		if !slices.Contains([]string{"heap", "resident memory", "goroutines", "open files", "series", "all requests", "log lines", "processor time"}, j.what) || j.Cycles == 0 {
 			continue
 		}
-		p.print("| %s %s: %s | %s | %s | %s to %s | %s |\n", j.part, j.instance, j.what, j.unit.text(j.Mean), j.unit.text(j.PerDay), j.unit.text(j.Low), j.unit.text(j.High), j.Kind)
+		p.print("| %s | %s | %s | %s to %s | %s |\n", j.name(), j.unit.text(j.Mean), j.unit.text(j.PerDay), j.unit.text(j.Low), j.unit.text(j.High), j.Kind)
 	}
 	p.print("\n")
 	for i := range all {
 		if j := &all[i]; strings.Contains(j.instance, "restart") || j.resets > 0 || j.instance != "" && j.last < r.Length.Duration-2*r.Cycle.Duration {
-			p.print("%s %s: %s was sampled from %s to %s, with %d resets.\n\n", j.part, j.instance, j.what, j.first.Round(time.Second), j.last.Round(time.Second), j.resets)
+			p.print("%s was sampled from %s to %s, with %d resets.\n\n", j.name(), j.first.Round(time.Second), j.last.Round(time.Second), j.resets)
 		}
 	}
 }

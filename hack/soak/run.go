@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/hack/comparison"
+	"loadline.dev/loadline/hack/soak/trend"
 )
 
 // run soaks the cluster, takes everything away, and writes what it showed.
@@ -204,16 +205,31 @@ func (s *soak) finish() {
 	r.Length = metav1.Duration{Duration: min(s.length, time.Since(r.Began).Round(time.Second))}
 }
 
-// show judges the run that is in a folder, and writes the page there and to standard output.
+// show judges the run that is in a folder, and writes the page there and to standard output. That something grows is an error.
 func show(dir string, out *os.File) error {
 	r, samples, err := read(dir)
 	if err != nil {
 		return err
 	}
+	all := judge(r, samples)
 	var text strings.Builder
-	if err := writePage(&text, r, samples, judge(r, samples)); err != nil {
+	if err := writePage(&text, r, samples, all); err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(out, text.String())
-	return errors.Join(err, os.WriteFile(filepath.Join(dir, pageFile), []byte(text.String()), 0o600))
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, pageFile), []byte(text.String()), 0o600), growth(all))
+}
+
+// growth returns an error that names what grows; nil if nothing does.
+func growth(all []judged) error {
+	var names []string
+	for i := range all {
+		if all[i].Kind == trend.Grows {
+			names = append(names, all[i].name())
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d series grow: %s", len(names), len(all), strings.Join(names, "; "))
 }

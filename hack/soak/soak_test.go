@@ -254,6 +254,12 @@ func TestARunIsJudgedAndShown(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if err := growth(all); err == nil || !strings.Contains(err.Error(), "2 of 6 series grow: scheduler: changes nothing: patch pods/status; scheduler 1: heap") {
+		t.Errorf("what grows is an error: %v", err)
+	}
+	if err := growth(all[:1]); err != nil {
+		t.Error(err)
+	}
 	var text strings.Builder
 	if err := writePage(&text, r, samples, all); err != nil {
 		t.Fatal(err)
