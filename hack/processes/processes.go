@@ -110,3 +110,18 @@ func inCgroups(proc string, parts []string) (map[string][]int, error) {
 	}
 	return found, nil
 }
+
+// Cores returns how many processors this machine has that are online, whether or not this process may run on them.
+func Cores() (int, error) {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for line := range bytes.Lines(stat) {
+		if bytes.HasPrefix(line, []byte("cpu")) && !bytes.HasPrefix(line, []byte("cpu ")) {
+			n++
+		}
+	}
+	return n, nil
+}

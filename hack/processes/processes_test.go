@@ -67,3 +67,13 @@ func TestTheProcessesOfACgroupAreFoundByAPartOfItsPath(t *testing.T) {
 		t.Errorf("%v, %v, want 42 and 43 of pod123-4", got, err)
 	}
 }
+
+func TestAMachineHasCores(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
+	}
+	if n, err := Cores(); err != nil || n < runtime.NumCPU() {
+		t.Errorf("%d, %v, of which this process may use %d", n, err, runtime.NumCPU())
+	}
+}

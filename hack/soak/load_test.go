@@ -71,7 +71,9 @@ func loaded(t *testing.T) (l *load, log string) {
 		t.Fatal(err)
 	}
 	log = filepath.Join(t.TempDir(), "audit.log")
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{WithoutControllerManager: true, AuditLog: log, AuditPolicy: filepath.Join(root, "hack", "soak", "audit-policy.yaml")})
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{
+		WithoutControllerManager: true, AuditLog: log, AuditPolicy: filepath.Join(root, "hack", "soak", "audit-policy.yaml"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,9 @@ var kinds = []trend.Kind{trend.Grows, trend.Stepped, trend.Bounded, trend.Small,
 // writePage writes what a run showed, as Markdown.
 func writePage(w io.Writer, r *record, samples []sample, all []judged) error {
 	p := &page{w: w}
-	p.print("%d samples of %d series in %s, from %s on, of which the first %s are the warm-up; a day is %s. Commit %s, Kubernetes %s, %d cores, %d real nodes and %d that KWOK plays.\n\n",
-		len(samples), len(all), r.Length.Duration, r.Began.UTC().Format("2006-01-02 15:04 MST"), r.WarmUp.Duration, day, r.Commit, r.Server, r.Cores, r.Real, r.Played)
+	p.print("%d samples of %d series in %s, from %s on, of which the first %s are the warm-up; a day is %s. ",
+		len(samples), len(all), r.Length.Duration, r.Began.UTC().Format("2006-01-02 15:04 MST"), r.WarmUp.Duration, day)
+	p.print("Commit %s, Kubernetes %s, %d cores, %d real nodes and %d that KWOK plays.\n\n", r.Commit, r.Server, r.Cores, r.Real, r.Played)
 	p.verdicts(all)
 	for _, k := range kinds[:4] {
 		p.series(k, all)
@@ -112,12 +113,31 @@ func (p *page) levels(r *record, all []judged) {
 		if !slices.Contains([]string{"heap", "resident memory", "goroutines", "open files", "series", "all requests", "log lines", "processor time"}, j.what) || j.Cycles == 0 {
 			continue
 		}
+		if j.Kind == trend.Short {
+			p.print("| %s | %s | | | %s |\n", j.name(), j.unit.text(j.Mean), j.Kind)
+			continue
+		}
 		p.print("| %s | %s | %s | %s to %s | %s |\n", j.name(), j.unit.text(j.Mean), j.unit.text(j.PerDay), j.unit.text(j.Low), j.unit.text(j.High), j.Kind)
 	}
 	p.print("\n")
+	p.instances(r, all)
+}
+
+// instances writes which instances of programs were not there all the time, or are of a container that was started again.
+func (p *page) instances(r *record, all []judged) {
 	for i := range all {
-		if j := &all[i]; strings.Contains(j.instance, "restart") || j.resets > 0 || j.instance != "" && j.last < r.Length.Duration-2*r.Cycle.Duration {
-			p.print("%s was sampled from %s to %s, with %d resets.\n\n", j.name(), j.first.Round(time.Second), j.last.Round(time.Second), j.resets)
+		j := &all[i]
+		if j.what != "resident memory" {
+			continue // every instance has it
+		}
+		late, early := j.first > r.Cycle.Duration, j.last < r.Length.Duration-r.Cycle.Duration
+		if strings.Contains(j.instance, "restart") || late || early {
+			p.print("%s %s was there from %s to %s.\n\n", j.part, j.instance, j.first.Round(time.Second), j.last.Round(time.Second))
+		}
+	}
+	for i := range all {
+		if j := &all[i]; j.resets > 0 {
+			p.print("%s was reset %d times.\n\n", j.name(), j.resets)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/hack/comparison"
+	"loadline.dev/loadline/hack/processes"
 	"loadline.dev/loadline/hack/soak/trend"
 )
 
@@ -52,7 +52,11 @@ func (o *options) run(ctx context.Context) (err error) {
 func (o *options) newRecord(ctx context.Context, c *cluster) (*record, error) {
 	r := &record{
 		Began: time.Now(), Length: metav1.Duration{Duration: o.length}, Cycle: metav1.Duration{Duration: o.cycle}, WarmUp: metav1.Duration{Duration: o.warmUp},
-		Every: metav1.Duration{Duration: o.every}, Cores: runtime.NumCPU(), Played: o.nodes, Commit: "unknown",
+		Every: metav1.Duration{Duration: o.every}, Played: o.nodes, Commit: "unknown",
+	}
+	var err error
+	if r.Cores, err = processes.Cores(); err != nil {
+		return nil, err
 	}
 	version, err := c.api.Discovery().ServerVersion()
 	if err != nil {
@@ -99,6 +103,7 @@ func (s *soak) soak(ctx context.Context) (err error) {
 	s.sampler.began = time.Now()
 	s.record.Began = s.sampler.began
 	s.sampleUntil(ctx, json.NewEncoder(file))
+	s.record.Length = metav1.Duration{Duration: min(s.length, time.Since(s.record.Began).Round(time.Second))}
 	s.cycles = <-loaded
 	<-watched
 	return s.problem
@@ -202,7 +207,6 @@ func (s *soak) finish() {
 	defer s.tally.mu.Unlock()
 	r.Done, r.Failed, r.Missed = maps.Clone(s.tally.done), maps.Clone(s.tally.failed), s.sampler.problems
 	r.Changes, r.Told = s.clients.seen.Load(), s.clients.told.Load()
-	r.Length = metav1.Duration{Duration: min(s.length, time.Since(r.Began).Round(time.Second))}
 }
 
 // show judges the run that is in a folder, and writes the page there and to standard output. That something grows is an error.

@@ -114,7 +114,8 @@ func TestAPodIsCalledAlikeUntilItIsAnother(t *testing.T) {
 	s := &sampler{numbers: map[string]int{}, names: map[string]string{}}
 	pod := func(part, uid, node string) *corev1.Pod {
 		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "pod-" + uid, UID: types.UID(uid), Labels: map[string]string{"app.kubernetes.io/name": "loadline-" + part}}, Spec: corev1.PodSpec{NodeName: node},
+			ObjectMeta: metav1.ObjectMeta{Name: "pod-" + uid, UID: types.UID(uid), Labels: map[string]string{"app.kubernetes.io/name": "loadline-" + part}},
+			Spec:       corev1.PodSpec{NodeName: node},
 		}
 	}
 	var got []string
@@ -232,7 +233,7 @@ func made() (*record, []sample) {
 			s.Counters[name("scheduler", "", "changes nothing: patch pods/status")] = float64((i-60)*(i-60)) / 100
 		}
 		if i < 20 {
-			s.Values[name("gauge", "worker-1", "goroutines")] = 20
+			s.Values[name("gauge", "worker-1", "resident memory")] = 20 * mebi
 		}
 		samples = append(samples, s)
 	}
@@ -249,7 +250,7 @@ func TestARunIsJudgedAndShown(t *testing.T) {
 	}
 	want := map[string]trend.Kind{
 		"scheduler|1|heap": trend.Grows, "manager|1|heap": trend.Bounded, "manager|1|goroutines": trend.Steady, "manager||all requests": trend.Steady,
-		"scheduler||changes nothing: patch pods/status": trend.Grows, "gauge|worker-1|goroutines": trend.Short,
+		"scheduler||changes nothing: patch pods/status": trend.Grows, "gauge|worker-1|resident memory": trend.Short,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -266,7 +267,7 @@ func TestARunIsJudgedAndShown(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| scheduler 1: heap | 32.", "manager, heap: up to 100.0 MiB", "| scheduler: patch pods/status | 320 |", "No requests that failed.", "| scaled | 800 |",
-		"| page loaded: it / was not there | 1 |", "gauge worker-1: goroutines was sampled from 0s to 3m10s",
+		"| page loaded: it / was not there | 1 |", "gauge worker-1 was there from 0s to 3m10s",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the page does not have %q:\n%s", want, &text)
