@@ -143,7 +143,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: d.again}, r.act(ctx, in, d)
+	if err := r.act(ctx, in, d); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: d.again}, nil
 }
 
 // act scales, and says what became of it. The status is written last: a

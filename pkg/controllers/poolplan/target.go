@@ -30,22 +30,15 @@ type problem struct{ reason, message string }
 
 // findTarget reads a pool's scale target, and whether another controller scales it.
 func (r *Reconciler) findTarget(ctx context.Context, ref *v1alpha1.ScaleTarget) (*target, error) {
-	t := &target{object: &unstructured.Unstructured{}, scale: &unstructured.Unstructured{}}
+	t := &target{object: &unstructured.Unstructured{}}
 	t.object.SetAPIVersion(ref.APIVersion)
 	t.object.SetKind(ref.Kind)
 	t.object.SetNamespace(ref.Namespace)
 	t.object.SetName(ref.Name)
-	t.scale.SetGroupVersionKind(autoscalingv1.SchemeGroupVersion.WithKind("Scale"))
-	if err := r.Client.SubResource("scale").Get(ctx, t.object, t.scale); err != nil {
+	if err := r.readScale(ctx, t); err != nil {
 		t.problem = problemOf(err, t.object)
 		return t, ctx.Err()
 	}
-	replicas, _, err := unstructured.NestedInt64(t.scale.Object, "spec", "replicas") // 0 is left out
-	if err != nil {
-		t.problem = problemOf(err, t.object)
-		return t, nil
-	}
-	t.replicas = new(int32(replicas))
 	var scalers autoscalingv2.HorizontalPodAutoscalerList
 	if err := r.Client.List(ctx, &scalers, client.InNamespace(ref.Namespace)); err != nil {
 		return nil, fmt.Errorf("listing HorizontalPodAutoscalers: %w", err)
@@ -63,19 +56,50 @@ func (r *Reconciler) findTarget(ctx context.Context, ref *v1alpha1.ScaleTarget) 
 	return t, nil
 }
 
+// readScale reads the scale of a target.
+func (r *Reconciler) readScale(ctx context.Context, t *target) error {
+	t.scale = &unstructured.Unstructured{}
+	t.scale.SetGroupVersionKind(autoscalingv1.SchemeGroupVersion.WithKind("Scale"))
+	if err := r.Client.SubResource("scale").Get(ctx, t.object, t.scale); err != nil {
+		return err
+	}
+	replicas, _, err := unstructured.NestedInt64(t.scale.Object, "spec", "replicas") // 0 is left out
+	if err != nil {
+		return err
+	}
+	t.replicas = new(int32(replicas))
+	return nil
+}
+
 // describe names an object: Deployment shop/checkout.
 func describe(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", o.GetKind(), o.GetNamespace(), o.GetName())
 }
 
+// attempts is how often a target is asked to have a number of replicas whose other fields change meanwhile.
+const attempts = 4
+
 // scale asks a target to have a number of replicas. It fails when another client has
-// changed that in the meantime.
+// changed that in the meantime. Other changes, such as those of the status while pods
+// come and go, do not matter.
 func (r *Reconciler) scale(ctx context.Context, t *target, replicas int32) error {
-	scale := t.scale.DeepCopy()
-	if err := unstructured.SetNestedField(scale.Object, int64(replicas), "spec", "replicas"); err != nil {
-		return err
+	known := *t.replicas
+	for attempt := 1; ; attempt++ {
+		scale := t.scale.DeepCopy()
+		if err := unstructured.SetNestedField(scale.Object, int64(replicas), "spec", "replicas"); err != nil {
+			return err
+		}
+		err := r.Client.SubResource("scale").Update(ctx, t.object, client.WithSubResourceBody(scale))
+		if !apierrors.IsConflict(err) || attempt == attempts {
+			return err
+		}
+		if failed := r.readScale(ctx, t); failed != nil {
+			return failed
+		}
+		if *t.replicas != known {
+			return err
+		}
 	}
-	return r.Client.SubResource("scale").Update(ctx, t.object, client.WithSubResourceBody(scale))
 }
 
 // problemOf says why the scale of an object cannot be read or written.
