@@ -84,9 +84,11 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	if err != nil {
 		return err
 	}
-	p, err := local.StartManager(ctx, l.programs[manager], l.plane.Kubeconfig(),
-		"--gauges", "--gauge-token-file", token, "--gauge-namespace", deployed.InstallNamespace,
-		"--metrics-secure=false", "--metrics-bind-address", "127.0.0.1:"+port)
+	p, err := startLimited(ctx, manager, func() (*local.Process, error) {
+		return local.StartManager(ctx, l.programs[manager], l.plane.Kubeconfig(),
+			"--gauges", "--gauge-token-file", token, "--gauge-namespace", deployed.InstallNamespace,
+			"--metrics-secure=false", "--metrics-bind-address", "127.0.0.1:"+port)
+	})
 	if err != nil {
 		return err
 	}
@@ -218,7 +220,7 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 		return err
 	}
 	l.progress.Step("starting the scheduler")
-	p, err := local.StartScheduler(ctx, l.programs[scheduler], config)
+	p, err := startLimited(ctx, scheduler, func() (*local.Process, error) { return local.StartScheduler(ctx, l.programs[scheduler], config) })
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -80,5 +81,18 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 	}
 	if err := good.validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestProgramsHaveTheLimitOfMemoryThatTheyAreShippedWith(t *testing.T) {
+	t.Parallel()
+	for program, of := range map[string]float64{manager: 512 << 20, scheduler: 1 << 30} {
+		limit, err := shippedMemoryLimit("../..", program)
+		if want := fmt.Sprintf("%.0f", math.Floor(0.9*of)); err != nil || limit != want {
+			t.Errorf("%s: %s, %v; want %s", program, limit, err, want)
+		}
+	}
+	if limit, err := shippedMemoryLimit("../..", "loadline-gauge"); err == nil {
+		t.Errorf("a program without a Deployment has a limit of %s", limit)
 	}
 }

@@ -163,7 +163,9 @@ func (c *ControlPlane) startClients(ctx context.Context) error {
 		clients[schedulerName] = func(kubeconfig string) builder { return scheduler(c.credentials, c.scheduler, kubeconfig) }
 	}
 	if !c.options.WithoutKWOK {
-		clients[kwokName] = func(kubeconfig string) builder { return kwok(c.binaries, kubeconfig) }
+		clients[kwokName] = func(kubeconfig string) builder {
+			return kwok(c.binaries, kubeconfig, !c.options.WithoutControllerManager)
+		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for name, client := range clients {

@@ -122,3 +122,12 @@ func TestGatesAreReadFromTheHelpOfAProgram(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestLeasesThatNoControllerWatchesAreRenewedSeldom(t *testing.T) {
+	t.Parallel()
+	for watched, want := range map[bool]string{true: "--node-lease-duration-seconds=40", false: "--node-lease-duration-seconds=4000"} {
+		if args := kwok("", "", watched)(1).args; !slices.Contains(args, want) {
+			t.Errorf("watched: %t: %v, want %s", watched, args, want)
+		}
+	}
+}

@@ -157,9 +157,16 @@ func scheduler(c *credentials, path, kubeconfig string) builder {
 	}
 }
 
+// For how many seconds kwok takes the leases of nodes: it renews each when a quarter of that is over.
+const often, seldom = "40", "4000"
+
 // kwok plays the nodes marked by fakeNodeAnnotation, and the pods bound to them, by the stages beside the binaries.
-// It renews the leases of its nodes, so that the controllers see them alive.
-func kwok(binaries, kubeconfig string) builder {
+// It renews the leases of its nodes, so that the controllers see them alive; where none look, seldom: each renewal is a write.
+func kwok(binaries, kubeconfig string, watched bool) builder {
+	lease := seldom
+	if watched {
+		lease = often
+	}
 	return func(port int) part {
 		return part{
 			name: kwokName,
@@ -168,7 +175,7 @@ func kwok(binaries, kubeconfig string) builder {
 				"--config=" + filepath.Join(binaries, stagesFile),
 				"--manage-all-nodes=false",
 				"--manage-nodes-with-annotation-selector=" + fakeNodeAnnotation + "=" + fakeNodeValue,
-				"--node-lease-duration-seconds=40",
+				"--node-lease-duration-seconds=" + lease,
 				"--server-address=" + address(port),
 			},
 			health: "http://" + address(port) + "/healthz",
