@@ -1,4 +1,4 @@
-// Cluster runs a real Kubernetes control plane on this machine, with fake nodes, real ones or both, built from Go
+// Command cluster runs a real Kubernetes control plane on this machine, with fake nodes, real ones or both, built from Go
 // modules, and makes what clusters of kind are made of. See packages controlplane, realnode and kindnode.
 package main
 

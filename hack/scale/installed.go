@@ -138,7 +138,7 @@ type collection struct {
 	gauges, seconds, answered, failed float64
 }
 
-// awaitRounds returns once a manager has asked all gauges, so many times more.
+// awaitRounds returns once a manager has asked all gauges a number of times more.
 func (l *installed) awaitRounds(ctx context.Context, metrics string, times float64) (*collection, error) {
 	var first, now *collection
 	err := wait.PollUntilContextTimeout(ctx, time.Second, 15*time.Minute, true, func(ctx context.Context) (bool, error) {

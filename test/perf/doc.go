@@ -54,8 +54,8 @@
 // The processor time of that process is exact, and most of it is the API server's.
 // How it divides say samples on the processors' clocks, 250 a second: a sample is
 // Loadline's if a function of its packages is on the stack, else the scheduler's
-// if one of kube-scheduler's packages is; garbage collection, whoever allocated,
-// is apart. The scheduler's time is the processor time by its share of samples,
+// if one of kube-scheduler's packages is; garbage collection, for whatever code
+// allocated, is apart. The scheduler's time is the processor time by its share of samples,
 // Loadline included. Its standard error from sampling is that of a binomial
 // share, see [RelativeError], and is printed with each run and each table: some
 // percent of one ratio where there are some thousand samples.

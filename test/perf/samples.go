@@ -17,7 +17,7 @@ type Split struct {
 	// Loadline is the share of samples with a function of Loadline on the stack, its profiles' informers included; Scheduler that of
 	// others with one of the scheduler: scheduling and binding cycles, the queue, and handlers of events.
 	Loadline, Scheduler float64
-	// Collection is the share of garbage collection, whoever allocated.
+	// Collection is the share of garbage collection, for whatever code allocated.
 	Collection float64
 	// Rest is the API server, clients, the benchmark itself, and the runtime where it does nothing for one goroutine.
 	Rest float64

@@ -7,13 +7,17 @@ package serverclock
 
 import (
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/utils/clock"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
 // slack is how far apart the clocks may be without a correction. The date of an answer is in whole seconds.
@@ -38,8 +42,15 @@ func New(machine clock.WithTicker, registry prometheus.Registerer, log logr.Logg
 	return c
 }
 
-// Now returns the time of the API server.
-func (c *Clock) Now() time.Time { return c.WithTicker.Now().Add(c.behind()) }
+// Now returns the time of the API server. Where that is not the machine's, it has no monotonic reading: times from before the machine's
+// clock was set, and from after that, are compared as what they show.
+func (c *Clock) Now() time.Time {
+	now, behind := c.WithTicker.Now(), c.behind()
+	if behind == 0 {
+		return now
+	}
+	return now.Round(0).Add(behind)
+}
 
 // Since returns how long ago that was, by the API server's time.
 func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
@@ -55,11 +66,25 @@ func (c *Clock) Wrap(transport http.RoundTripper) http.RoundTripper {
 		if err != nil {
 			return nil, err
 		}
-		if date, err := http.ParseTime(response.Header.Get("Date")); err == nil { // one without a date says nothing
+		if date, err := http.ParseTime(response.Header.Get("Date")); err == nil && answersItself(request.URL.Path) { // none says nothing
 			c.observe(date, sent, c.WithTicker.Now())
 		}
 		return response, nil
 	})
+}
+
+// answersItself reports whether the API server answers at a path itself: what it passes on to an aggregated API, a pod or a node is dated
+// there.
+func answersItself(path string) bool {
+	if strings.Contains(path, "/proxy") {
+		return false
+	}
+	for _, api := range []string{"/api/v1/", "/apis/" + v1alpha1.GroupVersion.Group + "/", "/apis/" + coordinationv1.GroupName + "/"} {
+		if strings.Contains(path, api) { // there may be a prefix, as at a gateway
+			return true
+		}
+	}
+	return false
 }
 
 // observe takes in the date of an answer, and when the request was sent and the answer received by the machine's clock. The date was

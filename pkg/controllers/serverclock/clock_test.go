@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"pgregory.net/rapid"
 )
@@ -52,10 +53,15 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// ask sends a request.
+// ask sends a request that the API server answers itself.
 func (w *world) ask(t *testing.T) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url, http.NoBody)
+	w.askAt(t, "/api/v1/nodes")
+}
+
+func (w *world) askAt(t *testing.T, path string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +144,40 @@ func TestAnswersThatTellNoTimeAreNotBelieved(t *testing.T) {
 	w.ask(t)
 	if !w.Now().Equal(w.machine.Now()) {
 		t.Errorf("an answer that may be right moved the clock by %v", w.Now().Sub(w.machine.Now()))
+	}
+}
+
+// A server to which the API server passes a request on dates its answer by another clock.
+func TestOnlyWhatTheAPIServerAnswersItselfSetsTheClock(t *testing.T) {
+	t.Parallel()
+	for path, itself := range map[string]bool{
+		"/api/v1/namespaces/shop/pods":                              true,
+		"/apis/loadline.dev/v1alpha1/workloadprofiles":              true,
+		"/apis/coordination.k8s.io/v1/namespaces/a/leases/manager":  true,
+		"/k8s/clusters/one/api/v1/nodes":                            true,
+		"/apis/metrics.k8s.io/v1beta1/nodes":                        false,
+		"/apis/example.com/v1/namespaces/shop/things/cart/scale":    false,
+		"/api/v1/namespaces/shop/pods/cart/proxy/metrics":           false,
+		"/api/v1/nodes/worker-1/proxy/apis/loadline.dev/v1alpha1/x": false,
+	} {
+		w := newWorld(t)
+		w.server.ahead = time.Hour
+		w.askAt(t, path)
+		if set := !w.Now().Equal(w.machine.Now()); set != itself {
+			t.Errorf("%s: it set the clock: %t", path, set)
+		}
+	}
+}
+
+// The monotonic reading goes on where the machine's clock is set, so that it would make what is an hour between two of its times twice that.
+func TestATimeThatWasSetHasNoMonotonicReading(t *testing.T) {
+	t.Parallel()
+	c := New(clock.RealClock{}, prometheus.NewRegistry(), logr.Discard())
+	for _, offset := range []time.Duration{0, time.Hour} {
+		c.offset.Store(int64(offset))
+		if now := c.Now(); strings.Contains(now.String(), " m=") != (offset == 0) {
+			t.Errorf("an offset of %v: %v", offset, now)
+		}
 	}
 }
 
