@@ -35,8 +35,10 @@ type closure struct {
 	number []float64   // probability of each number of threads at the processor
 	given  [][]float64 // of each leaf, by the number, the probability that a thread of it is there
 	share  [][]float64 // of each leaf, by the number, the mean share of a thread while present
+	even   bool        // whether all threads have one weight and one limit, so that they share evenly
 	grid   []float64   // levels at which the processor may be shared
-	sums   []sums      // shares of threads at each
+	takes  [][]float64 // at each, what a thread of each leaf takes
+	sums   []sums      // at each, of the shares of threads
 }
 
 const (
@@ -58,7 +60,13 @@ const (
 // newClosure returns the closure of a tree, to be solved.
 func newClosure(t *tree, rest *rest) *closure {
 	n := len(t.leaves)
-	c := &closure{tree: t, rest: rest, given: make([][]float64, n), share: make([][]float64, n)}
+	c := &closure{
+		tree: t, rest: rest, given: make([][]float64, n), share: make([][]float64, n),
+		grid: make([]float64, gridPoints), takes: make([][]float64, gridPoints), sums: make([]sums, gridPoints),
+	}
+	for i := range c.takes {
+		c.takes[i] = make([]float64, n)
+	}
 	for _, values := range []*[]float64{&c.burst, &c.away, &c.weight, &c.limit, &c.odds, &c.present, &c.rate} {
 		*values = make([]float64, n)
 	}

@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// gridPoints is the number of levels, besides the limit of each leaf, at which the threads' shares are
-// computed.
+// gridPoints is the number of levels at which the threads' shares are computed.
 const gridPoints = 32
 
 // sums are those over the threads of their shares at a level, given the probability of the presence of each:
@@ -22,9 +21,9 @@ type sums struct{ mean, variance, covariance float64 }
 //	E[min(u, w·θ)] = ∫₀^(u/w) w · P(θ > t) dt,   P(θ > t) = P(what they take at t < cores)
 func (c *closure) divide(k int) {
 	cores := c.tree.cores
-	if float64(k) <= cores {
+	if float64(k) <= cores || c.even {
 		for l := range c.share {
-			c.share[l][k] = c.limit[l]
+			c.share[l][k] = min(c.limit[l], cores/float64(k))
 		}
 		return
 	}
@@ -32,13 +31,14 @@ func (c *closure) divide(k int) {
 	for l := range c.given {
 		variance += float64(c.tree.leaves[l].tokens) * c.given[l][k] * (1 - c.given[l][k])
 	}
-	for i, t := range c.grid {
+	for i := range c.grid {
 		s := sums{}
-		for l := range c.given {
-			n, p, takes := float64(c.tree.leaves[l].tokens), c.given[l][k], c.takes(l, t)
-			s.mean += n * p * takes
-			s.variance += n * p * (1 - p) * takes * takes
-			s.covariance += n * p * (1 - p) * takes
+		for l, takes := range c.takes[i] {
+			p := c.given[l][k]
+			some := float64(c.tree.leaves[l].tokens) * p
+			s.mean += some * takes
+			s.covariance += some * (1 - p) * takes
+			s.variance += some * (1 - p) * takes * takes
 		}
 		c.sums[i] = s
 	}
@@ -47,10 +47,8 @@ func (c *closure) divide(k int) {
 	}
 }
 
-func (c *closure) takes(l int, level float64) float64 { return min(c.limit[l], c.weight[l]*level) }
-
 // setGrid sets the levels from the lowest that there can be, with all threads there, to that at which every one
-// is at its limit, in equal proportions.
+// is at its limit, in equal proportions, and what a thread of each leaf takes at them.
 func (c *closure) setGrid() {
 	weights, top := 0.0, 0.0
 	for l := range c.weight {
@@ -58,29 +56,29 @@ func (c *closure) setGrid() {
 		top = max(top, c.limit[l]/c.weight[l])
 	}
 	bottom := min(top, c.tree.cores/weights)
-	c.grid = c.grid[:0]
-	for i := range gridPoints {
-		c.grid = append(c.grid, bottom*math.Pow(top/bottom, float64(i)/(gridPoints-1)))
-	}
-	for l := range c.weight { // where a thread is at its limit is a corner
-		if corner := c.limit[l] / c.weight[l]; corner > bottom {
-			c.grid = append(c.grid, corner)
+	c.even = !slices.ContainsFunc(c.weight, func(w float64) bool { return w != c.weight[0] }) &&
+		!slices.ContainsFunc(c.limit, func(u float64) bool { return u != c.limit[0] })
+	for i := range c.grid {
+		c.grid[i] = bottom * math.Pow(top/bottom, float64(i)/(gridPoints-1))
+		for l := range c.weight {
+			c.takes[i][l] = min(c.limit[l], c.weight[l]*c.grid[i])
 		}
 	}
-	slices.Sort(c.grid)
-	c.grid = slices.Compact(c.grid)
-	c.sums = slices.Grow(c.sums[:0], len(c.grid))[:len(c.grid)]
 }
 
 // meanShare integrates over the levels for one thread, which is certainly present: the k − 1 others are without
-// it. Between two levels its remaining share is taken to be linear.
+// it. Between two levels its remaining share is taken to be linear, up to the level at which it is at its limit.
 func (c *closure) meanShare(l, k int, variance float64) float64 {
 	p, top := c.given[l][k], c.limit[l]/c.weight[l]
 	q := p * (1 - p)
 	variance -= q
 	total, before, roomBefore, spreadBefore := 0.0, 0.0, 0.0, 0.0
 	for i, t := range c.grid {
-		takes, s := c.takes(l, t), c.sums[i]
+		takes, s, last := c.takes[i][l], c.sums[i], t >= top
+		if last && i > 0 {
+			s = c.sums[i-1].towards(&s, (top-before)/(t-before))
+			t = top
+		}
 		s.mean -= p * takes
 		s.variance -= q * takes * takes
 		s.covariance -= q * takes
@@ -94,12 +92,21 @@ func (c *closure) meanShare(l, k int, variance float64) float64 {
 		} else {
 			total += (t - before) * roomBetween(roomBefore, room, (spreadBefore+spread)/2)
 		}
-		if t >= top*(1-roundings) {
+		if last {
 			break
 		}
 		before, roomBefore, spreadBefore = t, room, spread
 	}
 	return min(c.limit[l], c.weight[l]*total)
+}
+
+// towards returns the sums at a part of the way to others.
+func (s *sums) towards(others *sums, part float64) sums {
+	return sums{
+		mean:       s.mean + part*(others.mean-s.mean),
+		variance:   s.variance + part*(others.variance-s.variance),
+		covariance: s.covariance + part*(others.covariance-s.covariance),
+	}
 }
 
 // roomBetween returns the mean probability that a normal number with that standard deviation is below a
@@ -117,17 +124,10 @@ func roomBetween(from, to, deviation float64) float64 {
 	return (excess(to, deviation) - excess(from, deviation)) / (to - from)
 }
 
-// farOut is beyond how many standard deviations there is nothing.
-const farOut = 6
-
 // excess returns E[(x − X)⁺] for a normal number X of mean 0.
 func excess(x, deviation float64) float64 {
 	if deviation <= roundings {
 		return max(0, x)
 	}
-	z := x / deviation
-	if math.Abs(z) > farOut {
-		return max(0, x)
-	}
-	return x*distuv.UnitNormal.CDF(z) + deviation*distuv.UnitNormal.Prob(z)
+	return deviation * normalExcess(x/deviation)
 }
