@@ -148,7 +148,7 @@ func TestANodeWhoseControlGroupsAreUnknownHasAnOutlookAllTheSame(t *testing.T) {
 func TestANodeThatWouldTakeLongIsBounded(t *testing.T) {
 	t.Parallel()
 	var requests []string
-	for range 200 {
+	for range 300 {
 		requests = append(requests, "10m")
 	}
 	n := one(requests...)
@@ -157,7 +157,7 @@ func TestANodeThatWouldTakeLongIsBounded(t *testing.T) {
 	}
 	o := n.Outlook(node.Granted)
 	for j, dilation := range o.Dilations {
-		if !o.Bounded() || dilation < 100 || dilation > 201 {
+		if !o.Bounded() || dilation < 150 || dilation > 301 {
 			t.Errorf("pod %d: at most %v", j, dilation)
 		}
 	}

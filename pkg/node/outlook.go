@@ -13,8 +13,9 @@ import (
 // counts them as taken.
 type Budget func(steps float64) bool
 
-// MaxSteps is how many steps the accurate model may take for one node where pods are being placed: some tenths of a second.
-const MaxSteps = 4e6
+// MaxSteps is how many steps the accurate model may take for one node where pods are being placed: some tenths of a second, enough for the
+// 110 pods that a kubelet takes by default, all different.
+const MaxSteps = 5e6
 
 // Granted is the [Budget] of one node: it reports whether steps are at most [MaxSteps].
 func Granted(steps float64) bool { return steps <= MaxSteps }

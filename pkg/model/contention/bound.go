@@ -154,28 +154,41 @@ func (s *Sharing) above(group int) iter.Seq[int] {
 	}
 }
 
-// Steps returns about how many elementary steps, of a tenth of a microsecond and more, [PredictSharing] takes for jobs that it
-// takes.
+// Steps returns about how many elementary steps, of up to about a tenth of a microsecond, [PredictSharing] takes for jobs that it
+// takes: see BenchmarkSteps.
 func (s *Sharing) Steps(jobs []loading.Vector, servers []int) float64 {
 	jobs, servers, err := s.Prepare(jobs, servers)
 	if err != nil {
 		return 0 // it takes none
 	}
-	for _, share := range s.Shares {
-		if share.Limit > 0 {
-			return throttlingTurns * s.steps(jobs, servers)
-		}
+	if s.mayThrottle(jobs, servers) {
+		return throttlingTurns * s.steps(jobs, servers)
 	}
 	return s.steps(jobs, servers)
 }
 
+// mayThrottle reports whether jobs could exceed a limit, at the longest service times that interference can give them.
+func (s *Sharing) mayThrottle(jobs []loading.Vector, servers []int) bool {
+	n := s.network(jobs, servers)
+	for j, v := range jobs {
+		if demands := n.Jobs[j].Demands; len(v) > s.Resource {
+			demands[0] = min(1, demands[0]*slowest(v, s.Resource))
+		}
+	}
+	return len(quotasOf(n, make([]bursts, len(jobs)))) > 0
+}
+
 func (s *Sharing) steps(jobs []loading.Vector, servers []int) float64 {
-	copies, threads := map[int]int{}, 0.0 // threads of equal jobs, and of all
+	copies, threads := map[int]int{}, 0.0 // threads of jobs of one thread that are equal and of each other job, and of all
 	_, first := s.Distinct(jobs)
 	for j := range jobs {
 		if s.Resource < len(jobs[j]) && !jobs[j][s.Resource].Idle() {
 			n := jobs[j][s.Resource].ThreadCount()
-			copies[first[j]] += n
+			if n > 1 {
+				copies[j] = n
+			} else {
+				copies[first[j]]++
+			}
 			threads += float64(n)
 		}
 	}
@@ -187,7 +200,10 @@ func (s *Sharing) steps(jobs []loading.Vector, servers []int) float64 {
 	if different <= gps.DefaultStates {
 		return chainSteps * max(different, float64(states))
 	}
-	closure := float64(len(copies)) * threads * (threads + gridPoints) * (1 + float64(s.others(jobs))/stationParts)
+	closure := float64(len(copies))*threads*cellSteps + threads*threads
+	if others := s.others(jobs); others > 0 {
+		closure *= weighTurns + float64(others)/stationParts
+	}
 	if states == 0 {
 		return closure
 	}
@@ -209,14 +225,15 @@ func (s *Sharing) others(jobs []loading.Vector) (count int) {
 }
 
 const (
-	// gridPoints is the cost of the threads' sharing of the resource besides a number of steps for each thread, and chainSteps
-	// the cost of each state of a chain that is small enough to be solved.
-	gridPoints = 64
-	chainSteps = 400
+	// cellSteps is the cost of each kind of jobs and number of threads at the resource in a closure, and chainSteps that of each
+	// state of a chain that is small enough to be solved.
+	cellSteps  = 120
+	chainSteps = 100
 	// throttlingTurns is the least number of solutions of a network until limits are met.
 	throttlingTurns = 10
-	// stationParts is the number of other resources that take as long as the shared one.
-	stationParts = 4
+	// weighTurns is how much longer a closure takes with another resource, and stationParts the number of these that take as long as
+	// the shared one alone.
+	weighTurns, stationParts = 2.5, 4
 	// maxSteps bounds the steps of PredictSharing, where jobs have several threads. It is worth some seconds.
 	maxSteps = 48e6
 )

@@ -158,7 +158,47 @@ func TestStepsCountAllResources(t *testing.T) {
 		}
 		return sharing.Steps(jobs, []int{8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 	}
-	if one, five, all := steps(1), steps(5), steps(16); five != 2*one || all <= five {
+	if one, five, all := steps(1), steps(5), steps(16); five <= one || all <= five {
 		t.Errorf("%v steps for one resource, %v for five and %v for sixteen", one, five, all)
+	}
+}
+
+// Limits cost steps only where they may hold jobs back: not those that are as large as what the jobs can use at once, unless
+// interference makes their service longer.
+func TestStepsCountLimitsThatMayThrottle(t *testing.T) {
+	t.Parallel()
+	jobs := []loading.Vector{{loading.Symmetric(0.5)}, {loading.Symmetric(0.3)}}
+	steps := func(limit float64) float64 {
+		share := loading.Share{Weight: 1, Limit: limit}
+		sharing := contention.Sharing{Groups: []gps.Group{{}}, Shares: []loading.Share{share, share}}
+		return sharing.Steps(jobs, []int{2, 1})
+	}
+	if none, large, small := steps(0), steps(0.5), steps(0.4); large != none || small <= none {
+		t.Errorf("%v steps without limits, %v with large and %v with small ones", none, large, small)
+	}
+	jobs[0] = append(jobs[0], loading.Demand{Effect: &loading.Effect{Pressure: 1, Curve: loading.Curve{{Pressure: 1, Inflation: 1.5}}, Of: 0}})
+	if none, inflated, large := steps(0), steps(0.5), steps(1); inflated <= none || large != none {
+		t.Errorf("where service may take longer, %v steps without limits, %v with limits that are exceeded then and %v with others", none, inflated, large)
+	}
+}
+
+// Jobs of several threads are solved one by one, however equal they are, and those of one thread together.
+func TestStepsCountJobsOfSeveralThreadsOneByOne(t *testing.T) {
+	t.Parallel()
+	steps := func(jobs, threads int) float64 {
+		sharing := contention.Sharing{Groups: []gps.Group{{}}}
+		var all []loading.Vector
+		for range jobs {
+			v := loading.Vector{loading.Symmetric(0.2)}
+			v[0].Threads = threads
+			all, sharing.Shares = append(all, v), append(sharing.Shares, loading.Share{Weight: 1})
+		}
+		return sharing.Steps(all, []int{4})
+	}
+	if some, more := steps(100, 4), steps(200, 4); more < 3.5*some {
+		t.Errorf("%v steps for 100 jobs of several threads and %v for 200", some, more)
+	}
+	if some, more := steps(100, 1), steps(200, 1); more > 2.5*some {
+		t.Errorf("%v steps for 100 jobs of one thread and %v for 200", some, more)
 	}
 }

@@ -19,10 +19,10 @@ type budget struct {
 }
 
 const (
-	// cycleSteps is what each cycle may take, some nodes of thirty pods or one of ten that are all different.
-	cycleSteps = 500_000
-	// burstSteps is how many steps cycles may take besides that at once, and refillSteps how many are added to it each second.
-	burstSteps, refillSteps = 50_000_000, 5_000_000
+	// cycleSteps is what each cycle may take, a node of thirty pods or one of ten that are all different.
+	cycleSteps = 150_000
+	// refillSteps is what cycles may take besides that in a second, a fifth of it, and burstSteps what they may take at once.
+	burstSteps, refillSteps = 20_000_000, 2_000_000
 )
 
 // newSharedBudget returns what all cycles have in common.
