@@ -10,10 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	_ "golang.org/x/crypto/x509roots/fallback" // for images without certificates, and a Prometheus with a public one
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -26,8 +23,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -287,22 +282,6 @@ func (o *options) restConfig() (*rest.Config, error) {
 	}
 	restConfig.QPS = -1 // no limit: the API server keeps clients fair
 	return restConfig, nil
-}
-
-// cacheOptions keep only what the controllers look at: of pods that have not
-// terminated and of nodes the metadata, of all objects no managed fields.
-func cacheOptions() cache.Options {
-	pods := &metav1.PartialObjectMetadata{}
-	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			pods: {Field: fields.AndSelectors(
-				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
-				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
-			)},
-		},
-	}
 }
 
 func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.WithTicker) error {

@@ -9,9 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 )
 
 // run runs the command and returns what it writes.
@@ -155,25 +152,6 @@ func TestAKubeconfigFileSaysWhereTheClusterIs(t *testing.T) {
 	}
 	if config.Host != "https://127.0.0.1:6443" || config.QPS >= 0 {
 		t.Errorf("host %s at %v requests per second, want https://127.0.0.1:6443 without a limit", config.Host, config.QPS)
-	}
-}
-
-func TestTheCacheHoldsNoPodsThatHaveTerminated(t *testing.T) {
-	options := cacheOptions()
-	if len(options.ByObject) != 1 {
-		t.Fatalf("%d kinds with options, want 1", len(options.ByObject))
-	}
-	for object, by := range options.ByObject {
-		if _, ok := object.(*metav1.PartialObjectMetadata); !ok || object.GetObjectKind().GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
-			t.Fatalf("options for %T %v, want the metadata of pods", object, object.GetObjectKind().GroupVersionKind())
-		}
-		for phase, want := range map[corev1.PodPhase]bool{
-			corev1.PodPending: true, corev1.PodRunning: true, corev1.PodUnknown: true, corev1.PodSucceeded: false, corev1.PodFailed: false,
-		} {
-			if got := by.Field.Matches(fields.Set{"status.phase": string(phase)}); got != want {
-				t.Errorf("holds %s pods: %v, want %v", phase, got, want)
-			}
-		}
 	}
 }
 

@@ -83,9 +83,7 @@ func (c *Controller) keepUp(ctx context.Context, profiles []v1alpha1.WorkloadPro
 		Mode: modes.modeOf, Profiles: profiles, Unprofiled: c.longUnprofiled(now), Now: now,
 		Follows: func(pod *corev1.Pod) bool { return snapshot.Workload(pod) != nil },
 		Pods: func(namespace string) ([]corev1.Pod, error) {
-			var pods corev1.PodList
-			err := c.Sites.Cluster.List(ctx, &pods, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
-			return pods.Items, err
+			return c.Sites.Pods.InNamespace(ctx, namespace)
 		},
 	})
 	if err != nil {
