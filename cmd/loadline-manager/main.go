@@ -53,6 +53,7 @@ type options struct {
 	metricsAddress          string
 	secureMetrics           bool
 	healthAddress           string
+	pprofAddress            string
 	replay                  tracereplay.Worker
 	maxReplays              int
 	probes                  probejob.Settings
@@ -137,6 +138,7 @@ RemediationPolicies let it propose, carries out those that it may, and keeps the
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "Address to serve Prometheus metrics on, or 0 for none.")
 	flags.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics by HTTPS, to those who may get the non-resource URL /metrics. Without, by HTTP to all who get to the address: they name every object of Loadline.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address to serve /healthz and /readyz on, or 0 for none.")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", none, "Address to serve Go profiles on at /debug/pprof, by HTTP to all who get to it, such as localhost:6060, or 0 for none.")
 	flags.StringVar(&o.replay.Image, "replay-image", o.replay.Image, "Image of the pods that carry out TraceReplays, with kubectl-loadline on its PATH. Defaults to that in "+replayImageVariable+".")
 	flags.Var((*quantity)(&o.replay.CPU), "replay-cpu", "CPU that each run of a TraceReplay asks for and is limited to.")
 	flags.Var((*quantity)(&o.replay.Memory), "replay-memory", "Memory that each run of a TraceReplay asks for and is limited to.")
@@ -249,6 +251,7 @@ func (o *options) run(command *cobra.Command) error {
 		Cache:                         cacheOptions(),
 		Metrics:                       o.metricsOptions(),
 		HealthProbeBindAddress:        none, // served by servers
+		PprofBindAddress:              o.pprofAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              "loadline-manager",
 		LeaderElectionNamespace:       o.leaderElectionNamespace,

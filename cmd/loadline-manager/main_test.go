@@ -33,7 +33,7 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 		"Loadline's operator", "WorkloadProfile", "NodeProfile", "TraceReplay", "Examples:", "loadline-manager --leader-elect",
 		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--metrics-secure", "--health-probe-bind-address", "--logging-format", "--version",
 		"--replay-image", "--replay-cpu", "--replay-memory", "--probe-image", "--probe-memory", "--probe-namespace", "--max-measurements", "--max-measurement-time",
-		"--max-replays", "--max-replay-parallelism", "--replay-timeout",
+		"--max-replays", "--max-replay-parallelism", "--replay-timeout", "--pprof-bind-address",
 		"--any-user", "--concurrent-status-writes", "--remediation",
 	} {
 		if !strings.Contains(help, want) {
