@@ -57,7 +57,7 @@ func newCluster(ctx context.Context, o *options, plane *controlplane.ControlPlan
 	return c, err
 }
 
-// populate creates the nodes and the pods, and returns when all run.
+// populate creates the nodes and the pods, which run.
 func (c *cluster) populate(ctx context.Context) error {
 	c.progress.Step("creating %d nodes", len(c.in.Nodes))
 	nodes := make([]*corev1.Node, len(c.in.Nodes))
@@ -76,24 +76,13 @@ func (c *cluster) populate(ctx context.Context) error {
 	if err := c.prepare(ctx, namespaces); err != nil {
 		return err
 	}
-	if err := c.createAll(ctx, "pods", pods, c.identify); err != nil {
+	if err := c.storePods(ctx, pods); err != nil {
 		return err
 	}
-	c.progress.Step("waiting until all run")
-	for _, namespace := range namespaces {
-		_, err := local.AwaitPods(ctx, c, namespace, func(there map[string]*corev1.Pod) bool {
-			for _, p := range there {
-				if p.Status.Phase != corev1.PodRunning {
-					return false
-				}
-			}
-			return true
-		})
-		if err != nil {
-			return err
-		}
+	for i, pod := range pods[:len(c.in.Pods)] {
+		c.identify(i, pod.UID)
 	}
-	return ctx.Err()
+	return nil
 }
 
 // prepare creates what pods need: their namespaces and service accounts.
@@ -113,19 +102,16 @@ func (c *cluster) prepare(ctx context.Context, namespaces []string) error {
 	return nil
 }
 
-// createAll creates objects, some at once, and calls created, which may be nil, with the index and the UID of each.
-func (c *cluster) createAll(ctx context.Context, what string, objects []client.Object, created func(int, types.UID)) error {
+// createAll creates objects, some at once.
+func (c *cluster) createAll(ctx context.Context, what string, objects []client.Object) error {
 	c.progress.Step("creating %d %s", len(objects), what)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(requests)
 	var done atomic.Int64
-	for i, o := range objects {
+	for _, o := range objects {
 		group.Go(func() error {
 			if err := c.Create(ctx, o); err != nil {
 				return fmt.Errorf("creating %T %s: %w", o, o.GetName(), err)
-			}
-			if created != nil {
-				created(i, o.GetUID())
 			}
 			c.progress.Count(what, int(done.Add(1)), len(objects))
 			return nil
@@ -136,9 +122,6 @@ func (c *cluster) createAll(ctx context.Context, what string, objects []client.O
 
 // identify has a gauge report the pod of an index by its UID.
 func (c *cluster) identify(pod int, uid types.UID) {
-	if pod >= len(c.in.Pods) {
-		return // a gauge
-	}
 	perNode := len(c.in.Pods) / len(c.in.Nodes)
 	for k := range c.in.Sights[pod/perNode].Intervals {
 		c.in.Sights[pod/perNode].Intervals[k].Pods[pod%perNode].UID = string(uid)
@@ -146,8 +129,8 @@ func (c *cluster) identify(pod int, uid types.UID) {
 }
 
 // pods returns the pods of the cluster and then those of gauges.
-func (c *cluster) pods() []client.Object {
-	pods := make([]client.Object, 0, len(c.in.Pods)+len(c.in.Nodes))
+func (c *cluster) pods() []*corev1.Pod {
+	pods := make([]*corev1.Pod, 0, len(c.in.Pods)+len(c.in.Nodes))
 	for i := range c.in.Pods {
 		pods = append(pods, dressed(&c.in.Pods[i]))
 	}

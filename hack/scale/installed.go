@@ -37,6 +37,7 @@ type installed struct {
 
 	programs map[string]string // the paths of programs, by their names
 	dir      string
+	kept     string // the folder for profiles of the programs
 	watched  *watched
 	out      io.Writer
 }
@@ -51,7 +52,7 @@ func (l *installed) measure(ctx context.Context, o *options) error {
 		return err
 	}
 	without.write(l.out, "without Loadline")
-	if err := l.createAll(ctx, "profiles", objects, nil); err != nil {
+	if err := l.createAll(ctx, "profiles", objects); err != nil {
 		return err
 	}
 	if err := l.measureManager(ctx, o.period); err != nil {
@@ -75,10 +76,11 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	if err != nil {
 		return err
 	}
-	port, err := local.FreePort(ctx)
+	ports, err := freePorts(ctx, 3)
 	if err != nil {
 		return err
 	}
+	metricsAt, pprofAt := "127.0.0.1:"+ports[0], "127.0.0.1:"+ports[1]
 	l.progress.Step("starting the manager")
 	before, err := l.watched.sample(ctx)
 	if err != nil {
@@ -87,7 +89,7 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	p, err := startLimited(ctx, manager, func() (*local.Process, error) {
 		return local.StartManager(ctx, l.programs[manager], l.plane.Kubeconfig(),
 			"--gauges", "--gauge-token-file", token, "--gauge-namespace", deployed.InstallNamespace,
-			"--metrics-secure=false", "--metrics-bind-address", "127.0.0.1:"+port)
+			"--metrics-secure=false", "--metrics-bind-address", metricsAt, "--pprof-bind-address", pprofAt, "--usage-bind-address", "127.0.0.1:"+ports[2])
 	})
 	if err != nil {
 		return err
@@ -95,7 +97,11 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	defer func() { err = errors.Join(err, p.Stop()) }()
 	l.watched.processes[manager], before.busy[manager] = p.ID(), 0
 	defer delete(l.watched.processes, manager)
-	metrics := "http://127.0.0.1:" + port + "/metrics"
+	profiled, err := newProfiled("http://"+pprofAt, manager, l.kept)
+	if err != nil {
+		return err
+	}
+	metrics := "http://" + metricsAt + "/metrics"
 	if _, err := l.awaitRounds(ctx, metrics, 2); err != nil {
 		return fmt.Errorf("%w\n%s", err, p.Log())
 	}
@@ -104,11 +110,16 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 		return err
 	}
 	after.since(before).write(l.out, "the manager begins")
-	during, err := l.watched.period(ctx, period)
+	err = profiled.while(ctx, period, func() error {
+		during, err := l.watched.period(ctx, period)
+		if err == nil {
+			during.write(l.out, "the manager goes on")
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	during.write(l.out, "the manager goes on")
 	resident, peak, err := processes.Memory(p.ID())
 	if err != nil {
 		return err
@@ -119,7 +130,19 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	}
 	fmt.Fprintf(l.out, "the manager: %s resident, %s at most; %.1f s for a round to %.0f gauges, of which %.0f failed in all rounds\n",
 		mebibytes(resident), mebibytes(peak), round.seconds, round.gauges, round.failed)
-	return nil
+	return profiled.heap(ctx)
+}
+
+// freePorts returns some ports of the loopback that nothing listens at.
+func freePorts(ctx context.Context, n int) ([]string, error) {
+	ports := make([]string, n)
+	for i := range ports {
+		var err error
+		if ports[i], err = local.FreePort(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return ports, nil
 }
 
 // token writes a token for gauges into a file.
@@ -220,7 +243,9 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 		return err
 	}
 	l.progress.Step("starting the scheduler")
-	p, err := startLimited(ctx, scheduler, func() (*local.Process, error) { return local.StartScheduler(ctx, l.programs[scheduler], config) })
+	p, err := startLimited(ctx, scheduler, func() (*local.Process, error) {
+		return local.StartScheduler(ctx, l.programs[scheduler], config, "--authorization-always-allow-paths", "/healthz,/livez,/readyz,/metrics,"+pprofPath+"*")
+	})
 	if err != nil {
 		return err
 	}
@@ -230,14 +255,22 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 	if err := l.place(ctx, "first", 1); err != nil { // it has the whole cluster then
 		return err
 	}
+	profiled, err := newProfiled(p.Address(), scheduler, l.kept)
+	if err != nil {
+		return err
+	}
 	before, err := l.watched.sample(ctx)
 	if err != nil {
 		return err
 	}
-	if err := l.place(ctx, "placed", pods); err != nil {
+	var after *sample
+	err = profiled.while(ctx, 10*time.Second, func() (err error) {
+		if err := l.place(ctx, "placed", pods); err != nil {
+			return err
+		}
+		after, err = l.watched.sample(ctx)
 		return err
-	}
-	after, err := l.watched.sample(ctx)
+	})
 	if err != nil {
 		return err
 	}
@@ -249,7 +282,7 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 	}
 	fmt.Fprintf(l.out, "the scheduler: %s resident, %s at most; %.0f pods/s, %.2f ms of its processor time each\n",
 		mebibytes(resident), mebibytes(peak), float64(pods)/took.took.Seconds(), 1000*took.cores[scheduler]*took.took.Seconds()/float64(pods))
-	return nil
+	return profiled.heap(ctx)
 }
 
 // place creates pods for Loadline's scheduler, like those of the first workload, and returns when all have a node.
@@ -263,7 +296,7 @@ func (l *installed) place(ctx context.Context, name string, number int) error {
 	if err := l.prepare(ctx, []string{name}); err != nil {
 		return err
 	}
-	if err := l.createAll(ctx, "pods for the scheduler", pods, nil); err != nil {
+	if err := l.createAll(ctx, "pods for the scheduler", pods); err != nil {
 		return err
 	}
 	_, err := local.AwaitPods(ctx, l, name, local.AllBound(number))

@@ -52,7 +52,8 @@ func newCommand() *cobra.Command {
 profiles of their workloads, and answers for a gauge on each node. Then it runs, one after
 the other, the manager, the scheduler, which places pods, "kubectl loadline who" and "plan",
 and the page of "kubectl loadline ui", and shows how much memory, processor time and
-requests to the API server each takes, beside what all takes without Loadline.`,
+requests to the API server each takes, beside what all takes without Loadline. Profiles of
+manager and scheduler, to look at with "go tool pprof", are kept in out/scale.`,
 		Example: `  # 1,000 nodes with 30 pods each
   go run ./hack/scale
 
@@ -134,7 +135,7 @@ func (o *options) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l := &installed{cluster: c, programs: programs, dir: dir, watched: watched, out: os.Stdout}
+	l := &installed{cluster: c, programs: programs, dir: dir, kept: filepath.Join(root, "out", "scale"), watched: watched, out: os.Stdout}
 	if err := l.measure(ctx, o); err != nil {
 		return err
 	}
