@@ -81,11 +81,15 @@ func (s *subject) explain(modelled float64) (*breakdown, error) {
 	return b, nil
 }
 
+// leastModelled is how long a pod waits by the model, in its own times, for the ratio of what was observed to that to say anything: roundings
+// are of such times, and no gauge sees any.
+const leastModelled = 1e-6
+
 // dilation returns that of the pod, given how long it waits by the model, how much less its limits add, and the number of busy processors
 // of its node.
 func (s *subject) dilation(b *breakdown, waits, less, busy float64) float64 {
 	scale := 1.0
-	if b.modelled > 0 {
+	if b.modelled > leastModelled {
 		scale = b.explained / b.modelled
 	}
 	explained := b.explained + max(1, scale)*(waits-b.modelled)
