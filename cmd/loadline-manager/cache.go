@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -11,8 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/controllers/interned"
 )
 
-// cacheOptions keep only what the controllers look at: of nodes the metadata, of pods that have not terminated the names, labels and
-// owners, of all objects no managed fields.
+// cacheOptions keep only what the controllers look at: of pods that have not terminated the names, labels and owners, of nodes neither their
+// images nor their volumes, of all objects no managed fields.
 func cacheOptions() cache.Options {
 	pods := &metav1.PartialObjectMetadata{}
 	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
@@ -23,6 +25,7 @@ func cacheOptions() cache.Options {
 				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
 				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 			), Transform: slimMetadata()},
+			&corev1.Node{}: {Transform: slimNode()},
 		},
 	}
 }
@@ -39,5 +42,27 @@ func slimMetadata() toolscache.TransformFunc {
 			}
 		}
 		return object, nil
+	}
+}
+
+// slimNode returns what leaves out of a node its images, its volumes and what its conditions say besides, which heartbeats change. Nodes that
+// are alike share how large they are.
+func slimNode() toolscache.TransformFunc {
+	var values interned.Values
+	return func(object any) (any, error) {
+		o, is := object.(*corev1.Node)
+		if !is {
+			return object, nil
+		}
+		o.ManagedFields = nil
+		o.Status = corev1.NodeStatus{
+			Allocatable: interned.Share(&values, o.Status.Allocatable), Capacity: interned.Share(&values, o.Status.Capacity),
+			Conditions: slices.Clone(o.Status.Conditions), NodeInfo: o.Status.NodeInfo,
+		}
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			*c = corev1.NodeCondition{Type: c.Type, Status: c.Status}
+		}
+		return o, nil
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -249,6 +250,7 @@ func (o *options) run(command *cobra.Command) error {
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         cacheOptions(),
+		Controller:                    ctrlconfig.Controller{CacheSyncTimeout: cacheSyncTimeout},
 		Metrics:                       o.metricsOptions(),
 		HealthProbeBindAddress:        none, // served by servers
 		PprofBindAddress:              o.pprofAddress,
@@ -272,6 +274,10 @@ func (o *options) run(command *cobra.Command) error {
 	}
 	return mgr.Start(command.Context())
 }
+
+// cacheSyncTimeout is how long it may take to read a large cluster from a busy API server. A manager that ends for that begins anew, which
+// makes an API server no less busy.
+const cacheSyncTimeout = 10 * time.Minute
 
 // restConfig says how to reach the API server: as the given kubeconfig does,
 // else as KUBECONFIG, the service account or ~/.kube/config do.

@@ -12,13 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
-	"loadline.dev/loadline/pkg/controllers/interned"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/collect"
 )
@@ -45,13 +43,14 @@ type Pods interface {
 func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
 	c, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
 		o.Scheme = mgr.GetScheme()
-		o.Cache = cache.Options{DefaultTransform: trimmer(), ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
+		o.Cache = cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 			Namespaces: map[string]cache.Config{gaugeNamespace: {}},
 			Label:      labels.SelectorFromSet(installation.GaugeLabels()),
+			Transform:  slimGauge,
 		}}}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("setting up a cache of gauges and nodes: %w", err)
+		return nil, fmt.Errorf("setting up a cache of gauges: %w", err)
 	}
 	config := rest.CopyConfig(mgr.GetConfig())
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
@@ -63,38 +62,26 @@ func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up a cache of pods: %w", err)
 	}
-	return &Sites{Gauges: c.GetCache(), Nodes: c.GetCache(), Pods: pods}, errors.Join(mgr.Add(c), mgr.Add(pods))
+	return &Sites{Gauges: c.GetCache(), Nodes: mgr.GetClient(), Pods: pods}, errors.Join(mgr.Add(c), mgr.Add(pods))
 }
 
-// trimmer returns what keeps the fields of the pod of a gauge that say where to ask it, and those of a node that give its class and its size,
-// which nodes that are alike share.
-func trimmer() toolscache.TransformFunc {
-	var values interned.Values
-	return func(object any) (any, error) {
-		switch o := object.(type) {
-		case *corev1.Pod:
-			kept := &corev1.Pod{
-				ObjectMeta: trimmed(&o.ObjectMeta),
-				Spec:       corev1.PodSpec{NodeName: o.Spec.NodeName},
-				Status:     corev1.PodStatus{Phase: o.Status.Phase, PodIP: o.Status.PodIP},
-			}
-			for i := range o.Spec.Containers {
-				kept.Spec.Containers = append(kept.Spec.Containers, corev1.Container{Ports: o.Spec.Containers[i].Ports})
-			}
-			return kept, nil
-		case *corev1.Node:
-			return &corev1.Node{ObjectMeta: trimmed(&o.ObjectMeta), Status: corev1.NodeStatus{
-				Allocatable: interned.Share(&values, o.Status.Allocatable), Capacity: interned.Share(&values, o.Status.Capacity), NodeInfo: o.Status.NodeInfo,
-			}}, nil
-		}
+// slimGauge keeps the fields of the pod of a gauge that say where to ask it.
+func slimGauge(object any) (any, error) {
+	pod, is := object.(*corev1.Pod)
+	if !is {
 		return object, nil
 	}
-}
-
-func trimmed(o *metav1.ObjectMeta) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, DeletionTimestamp: o.DeletionTimestamp, Labels: o.Labels,
+	kept := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion, DeletionTimestamp: pod.DeletionTimestamp, Labels: pod.Labels,
+		},
+		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase, PodIP: pod.Status.PodIP},
 	}
+	for i := range pod.Spec.Containers {
+		kept.Spec.Containers = append(kept.Spec.Containers, corev1.Container{Ports: pod.Spec.Containers[i].Ports})
+	}
+	return kept, nil
 }
 
 // list returns the gauges that run.

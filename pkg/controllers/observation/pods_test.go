@@ -39,14 +39,14 @@ func TestWhatIsKeptOfPodsIsEnough(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfGaugesAndNodesIsEnough(t *testing.T) {
+func TestWhatIsKeptOfGaugesIsEnough(t *testing.T) {
 	t.Parallel()
 	full := gauge(t, "10.1.2.3", "8443")
 	full.Annotations = map[string]string{"large": "text"}
 	want := gauge(t, "10.1.2.3", "8443")
 	want.Spec = corev1.PodSpec{NodeName: full.Spec.NodeName, Containers: []corev1.Container{{Ports: full.Spec.Containers[0].Ports}}}
-	for _, test := range []struct{ give, want any }{{full, want}, {node(), node()}, {declared("1"), declared("1")}} {
-		got, err := trimmer()(test.give)
+	for _, test := range []struct{ give, want any }{{full, want}, {node(), node()}} {
+		got, err := slimGauge(test.give)
 		if err != nil {
 			t.Fatal(err)
 		}
