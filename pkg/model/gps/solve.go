@@ -16,7 +16,7 @@ var ErrUnsettled = errors.New("the iteration did not settle")
 var ErrTooLarge = errors.New("the network is too large")
 
 // DefaultStates is the largest number of states of the processor for which [Solve] uses a Markov chain of the threads present: 12
-// different threads, in some 100 milliseconds.
+// different threads, in some tens of milliseconds.
 const DefaultStates = 1 << 12
 
 // Options are those of [Solve]. The zero value chooses well.
