@@ -21,8 +21,8 @@ type budget struct {
 const (
 	// cycleSteps is what each cycle may take, a node of thirty pods or one of ten that are all different.
 	cycleSteps = 150_000
-	// refillSteps is what cycles may take besides that in a second, a fifth of it, and burstSteps what they may take at once.
-	burstSteps, refillSteps = 20_000_000, 2_000_000
+	// refillSteps is what cycles may take besides that in a second, a tenth of it, and burstSteps what they may take at once.
+	burstSteps, refillSteps = 20_000_000, 1_000_000
 )
 
 // newSharedBudget returns what all cycles have in common.
