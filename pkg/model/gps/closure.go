@@ -62,7 +62,7 @@ func newClosure(t *tree, rest *rest) *closure {
 	n := len(t.leaves)
 	c := &closure{
 		tree: t, rest: rest, given: make([][]float64, n), share: make([][]float64, n),
-		grid: make([]float64, gridPoints), takes: make([][]float64, gridPoints), sums: make([]sums, gridPoints),
+		grid: make([]float64, mostLevels), takes: make([][]float64, mostLevels), sums: make([]sums, mostLevels),
 	}
 	for i := range c.takes {
 		c.takes[i] = make([]float64, n)
@@ -121,7 +121,7 @@ func (c *closure) start() {
 	}
 }
 
-// solve finds the odds and factors. It takes O(L·n·(n + gridPoints)) time per round for n threads of L
+// solve finds the odds and factors. It takes O(L·n·(n + mostLevels)) time per round for n threads of L
 // leaves, and some dozens of rounds. Threads of a pod of little weight slow each other down while they wait, and odds and factors can
 // then circle around the balance. [anderson] acceleration commonly finds it; where that wanders, shorter steps commonly do.
 func (c *closure) solve() error {

@@ -7,8 +7,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// gridPoints is the number of levels at which the threads' shares are computed.
-const gridPoints = 32
+const (
+	// fewestLevels and mostLevels bound the number of levels at which the threads' shares are computed, and levelRatio is that of two
+	// levels as far as these allow: the more unlike weights are, the more levels there are.
+	fewestLevels, mostLevels = 32, 128
+	levelRatio               = 1.15
+)
 
 // sums are those over the threads of their shares at a level, given the probability of the presence of each:
 // mean, variance, and covariance with their number.
@@ -58,8 +62,13 @@ func (c *closure) setGrid() {
 	bottom := min(top, c.tree.cores/weights)
 	c.even = !slices.ContainsFunc(c.weight, func(w float64) bool { return w != c.weight[0] }) &&
 		!slices.ContainsFunc(c.limit, func(u float64) bool { return u != c.limit[0] })
+	levels := fewestLevels
+	if wanted := math.Log(top/bottom) / math.Log(levelRatio); wanted > fewestLevels {
+		levels = int(min(mostLevels, math.Ceil(wanted)))
+	}
+	c.grid = c.grid[:levels]
 	for i := range c.grid {
-		c.grid[i] = bottom * math.Pow(top/bottom, float64(i)/(gridPoints-1))
+		c.grid[i] = bottom * math.Pow(top/bottom, float64(i)/float64(levels-1))
 		for l := range c.weight {
 			c.takes[i][l] = min(c.limit[l], c.weight[l]*c.grid[i])
 		}
