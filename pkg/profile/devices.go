@@ -359,22 +359,26 @@ func (t *Assignment) names() string {
 	return strings.Join(names, ", ")
 }
 
-// assign assigns pods to the devices of a node of a class.
-func (s *Snapshot) assign(node *corev1.Node, c *NodeClass, f *Followed) (*Assignment, error) {
+// Prices returns the prices of a node of a class with these pods, by the profiles that they follow. The error is that of
+// [Resources.Assign], and the prices are usable all the same.
+func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, f *Followed) (*price.Prices, error) {
 	vectors := make([]loading.Vector, len(f.Pods))
 	for j, pod := range f.Pods {
 		vectors[j] = s.vectorOf(pod, f.Workloads[j], c.Class())
 	}
-	return s.resources.Assign(node, c, f.Pods, vectors)
+	return s.resources.Prices(node, c, f.Pods, vectors, func(j int) (loading.Share, float64) {
+		return Share(f.Pods[j]), s.ImportanceOf(f.Workloads[j])
+	})
 }
 
-// Prices returns the prices of a node of a class with these pods, by the profiles that they follow. The error is that of
-// [Resources.Assign], and the prices are usable all the same.
-func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, f *Followed) (*price.Prices, error) {
-	load := price.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
-	assigned, err := s.assign(node, c, f)
+// Prices is [Snapshot.Prices] for pods with these vectors on nodes of the class, of which share returns the share of the processor and the
+// importance, by index.
+func (r *Resources) Prices(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vectors []loading.Vector, share func(pod int) (loading.Share, float64)) (*price.Prices, error) {
+	load := price.NewSharedLoad(r.Servers(node, c), r.Processor())
+	assigned, err := r.Assign(node, c, pods, vectors)
 	for j, v := range assigned.Vectors {
-		load.AddImportant(v, Share(f.Pods[j]), s.ImportanceOf(f.Workloads[j]))
+		s, importance := share(j)
+		load.AddImportant(v, s, importance)
 	}
 	load.AssignNext(assigned.tying.Next())
 	return load.Prices(), err

@@ -28,7 +28,7 @@ func BoundSharing(jobs []loading.Vector, servers []int, sharing Sharing) ([]floa
 	w := worst{sharing: &sharing, servers: servers, due: sharing.due(jobs, servers[sharing.Resource]), threads: make([]int, len(servers))}
 	w.ceiling = NewCeiling(servers, sharing.Resource)
 	for j, v := range jobs {
-		w.ceiling.Add(v, sharing.Shares[j])
+		w.ceiling.Add(v, sharing.Shares[j], 1)
 		for i, d := range v {
 			if !d.Idle() {
 				w.threads[i] += d.ThreadCount()

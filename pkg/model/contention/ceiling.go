@@ -34,16 +34,16 @@ func NewCeiling(servers []int, processor int) *Ceiling {
 	return &Ceiling{servers: servers, busy: make([]float64, len(servers)), processor: processor}
 }
 
-// Add adds a job with a weight at the processor, in a group of [Sharing]; its limit does not count. The vector must satisfy
-// [loading.Vector.Validate] and be no longer than the node's list of resources. Jobs at several devices of a kind count as if all
-// were at one.
-func (c *Ceiling) Add(v loading.Vector, share loading.Share) {
+// Add adds a number of jobs that are alike, at least one, with a weight at the processor, in a group of [Sharing]; their limit does not count.
+// The vector must satisfy [loading.Vector.Validate] and be no longer than the node's list of resources. Jobs at several devices of a kind count
+// as if all were at one.
+func (c *Ceiling) Add(v loading.Vector, share loading.Share, jobs int) {
 	for i, d := range v {
 		if d.Effect != nil {
 			c.interfering = true
 		}
 		if !d.Idle() {
-			c.busy[i] += float64(d.ThreadCount()) * max(d.Pressure, d.Loading)
+			c.busy[i] += float64(jobs*d.ThreadCount()) * max(d.Pressure, d.Loading)
 		}
 	}
 	if c.processor < len(v) && !v[c.processor].Idle() {
@@ -57,7 +57,7 @@ func (c *Ceiling) Add(v loading.Vector, share loading.Share) {
 func (c *Ceiling) With(v loading.Vector, share loading.Share) *Ceiling {
 	with := *c
 	with.busy = append(make([]float64, 0, len(c.busy)), c.busy...)
-	with.Add(v, share)
+	with.Add(v, share, 1)
 	return &with
 }
 

@@ -36,7 +36,7 @@ func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
 			if j == len(jobs)-1 {
 				ceiling = ceiling.With(v, share)
 			} else {
-				ceiling.Add(v, share)
+				ceiling.Add(v, share, 1)
 			}
 		}
 		p, err := contention.PredictSharing(jobs, servers, sharing, queueing.Options{})
@@ -56,7 +56,7 @@ func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
 func TestCeilingOfTwoJobs(t *testing.T) {
 	v := loading.Loadings(0.1)
 	c := contention.NewCeiling([]int{1}, 0)
-	c.Add(v, loading.Share{})
+	c.Add(v, loading.Share{}, 1)
 	if d := c.Dilation(v); d != 1 {
 		t.Errorf("alone: %v", d)
 	}
@@ -71,9 +71,7 @@ func TestCeilingOfTwoJobs(t *testing.T) {
 func TestCeilingKnowsNothingOfOverloadedResources(t *testing.T) {
 	busy := loading.Loadings(0, 0.6)
 	c := contention.NewCeiling([]int{4, 1}, 0)
-	for range 3 {
-		c.Add(busy, loading.Share{})
-	}
+	c.Add(busy, loading.Share{}, 3)
 	if d := c.Dilation(busy); !math.IsInf(d, 1) {
 		t.Errorf("at a resource that the others keep busy for 1.2 of the time: %v", d)
 	}
@@ -84,5 +82,23 @@ func TestCeilingKnowsNothingOfOverloadedResources(t *testing.T) {
 	curve := loading.Vector{{Loading: 1}, {Effect: &loading.Effect{Curve: loading.Curve{}}}}
 	if d := c.With(curve, loading.Share{}).Dilation(slices.Clone(curve)); !math.IsInf(d, 1) {
 		t.Errorf("beside a job that is slowed by caches: %v", d)
+	}
+}
+
+// Three jobs that are alike are added at once as one after the other, to equal jobs and to one of another weight.
+func TestCeilingOfJobsThatAreAlike(t *testing.T) {
+	v, other := loading.Loadings(0.125, 0.25), loading.Loadings(0.5, 0.0625)
+	for _, weight := range []float64{1, 4} {
+		together, apart := contention.NewCeiling([]int{4, 4}, 0), contention.NewCeiling([]int{4, 4}, 0)
+		together.Add(v, loading.Share{Weight: weight}, 3)
+		for range 3 {
+			apart.Add(v, loading.Share{Weight: weight}, 1)
+		}
+		for _, c := range []*contention.Ceiling{together, apart} {
+			c.Add(other, loading.Share{Weight: 1}, 1)
+		}
+		if a, b := together.Dilation(other), apart.Dilation(other); a != b || a <= 1 {
+			t.Errorf("weight %v: added at once %v, one after the other %v", weight, a, b)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package dilation
 import (
 	"context"
 	"fmt"
+	"math"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -21,8 +22,13 @@ const (
 type placement struct {
 	node      *node.Node // with the pod, the last
 	announced bool       // whether there is an event though no bound is exceeded
+	most      float64    // a bound from above on the dilation of the pod if it is announced, +Inf for none
 	excesses  []node.Excess
 }
+
+// maxWorkedOut is for how many pods on a node is worked out how the one that comes fares, to announce it: more than kubelets run. It takes about
+// a millisecond, and more than in proportion to their number.
+const maxWorkedOut = 1000
 
 // Reserve takes down how the pod fares on the node that was chosen, and who is dilated there more than it may be.
 func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
@@ -45,6 +51,9 @@ func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.
 	r := d.residentsOf(c, info)
 	if !r.certain(c.candidate, r.podOf(c.candidate).Bound.Max, func(b node.Bound) float64 { return b.Max }) {
 		p.excesses = r.add(c.candidate, c.budget).Excesses
+	}
+	if p.announced {
+		p.most = r.most(c.candidate)
 	}
 	if p.announced || len(p.excesses) > 0 {
 		p.node = r.and(c.candidate)
@@ -76,16 +85,27 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 	if !p.announced {
 		return
 	}
-	g := grant{budget: c.budget}
-	outlook, last, cause := p.node.Outlook(g.granted), len(p.node.Pods)-1, node.Cause{Resource: -1, Because: -1}
-	much := slower(outlook.Dilations[last])
-	if outlook.Bounded() {
-		much = "at most " + text.Times(outlook.Dilations[last]) + " slower than alone"
-	} else {
-		predictedDilation.Observe(outlook.Dilations[last])
-		cause = node.CauseOf(outlook.Prediction, last)
+	if much, why := p.outlook(c.budget); much != "" {
+		d.recorder.Eventf(pod, nil, corev1.EventTypeNormal, ReasonPredicted, "Placing", "Predicted to run %s on %s%s", much, nodeName, why)
 	}
-	d.recorder.Eventf(pod, nil, corev1.EventTypeNormal, ReasonPredicted, "Placing", "Predicted to run %s on %s%s", much, nodeName, p.because(cause))
+}
+
+// outlook says how the pod fares, and why; nothing where too many pods are there to say.
+func (p *placement) outlook(b *budget) (much, why string) {
+	g, last, most := grant{budget: b}, len(p.node.Pods)-1, p.most
+	if last < maxWorkedOut {
+		outlook := p.node.Outlook(g.granted)
+		dilation := outlook.Dilations[last]
+		if !outlook.Bounded() {
+			predictedDilation.Observe(dilation)
+			return slower(dilation), p.because(node.CauseOf(outlook.Prediction, last))
+		}
+		most = dilation
+	}
+	if math.IsInf(most, 1) {
+		return "", ""
+	}
+	return "at most " + text.Times(most) + " slower than alone", ""
 }
 
 // named returns the names of some pods.

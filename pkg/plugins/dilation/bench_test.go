@@ -99,10 +99,10 @@ func BenchmarkPrice(b *testing.B) {
 			if requests == "unequal" {
 				unequal(nodes[:1])
 			}
-			c := &cycle{snapshot: d.index.Snapshot()}
+			r := newResidents(d.modes, d.kinds, &cycle{snapshot: d.index.Snapshot()}, nodes[0], nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				priceNode(b.Context(), c, nodes[0].Node(), c.snapshot.Follow(podsOf(nodes[0])))
+				priceNode(b.Context(), r)
 			}
 		})
 	}

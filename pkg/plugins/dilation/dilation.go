@@ -143,6 +143,7 @@ type cycle struct {
 	version   version
 	pod       *profile.Candidates // for prices
 	candidate *candidate          // for bounds
+	place     int                 // of its kind in the nodeTable
 	budget    *budget
 
 	refusals  refusals
@@ -172,7 +173,6 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	if err != nil {
 		return nil, err
 	}
-	d.nodes.beginCycle(len(infos))
 	modes := d.modes.version.Load() // before the modes themselves are read
 	snapshot := d.index.Snapshot()
 	if d.version != snapshot.Version {
@@ -186,6 +186,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	}
 	d.kinds.begin(c.version)
 	c.candidate.kind = d.kinds.number(c.candidate)
+	c.place = d.nodes.beginCycle(len(infos), c.candidate.kind)
 	state.Write(cycleKey, c)
 	return c, nil
 }

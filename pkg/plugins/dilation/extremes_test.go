@@ -96,7 +96,7 @@ func TestNoProfileMakesANodeExpensive(t *testing.T) {
 			t.Fatal(err)
 		}
 		var prices *nodePrices
-		measure(at, "price", name, func() { prices = priceNode(t.Context(), c, node.Node(), c.snapshot.Follow(pods)) })
+		measure(at, "price", name, func() { prices = priceNode(t.Context(), newResidents(d.modes, d.kinds, c, node, nil)) })
 		measure(at, "Score", name, func() {
 			for range 100 {
 				prices.prices.Of(c.pod.On(prices.class))

@@ -71,7 +71,7 @@ func (r *residents) filter(n *candidate, b *budget) (f *filtered, lasting bool) 
 // filtered returns whether the node takes a candidate by its verdict.
 func (r *residents) filtered(n *candidate, o *outcome, b *budget) *filtered {
 	pod := r.podOf(n)
-	refusal := o.Refusal(r.Node, &pod, func(without int) bool { return r.without(without).add(n, b).Takes() })
+	refusal := o.Refusal(r.node(), &pod, func(without int) bool { return r.without(without).add(n, b).Takes() })
 	switch {
 	case refusal != nil:
 		return &filtered{fwk.Unschedulable, r.reason(refusal.Excess), refusal}
@@ -87,14 +87,14 @@ func (r *residents) filtered(n *candidate, o *outcome, b *budget) *filtered {
 // equal reasons, so it names profiles rather than pods, and dilations to one decimal.
 func (r *residents) reason(e *node.Excess) string {
 	whom := "the pod"
-	if e.Pod < len(r.Node.Pods) {
-		pod := &r.Node.Pods[e.Pod]
+	if pods := r.node().Pods; e.Pod < len(pods) {
+		pod := &pods[e.Pod]
 		whom = "pods of " + text.QualifiedName(pod)
 		if w := pod.Workload; w != nil {
 			whom = "pods of " + w.Namespace + "/" + w.Name
 		}
 	}
-	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), nil, r.Node.Resources())
+	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), nil, r.node().Resources())
 }
 
 // refusals are those of one scheduling cycle.

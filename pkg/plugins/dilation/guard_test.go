@@ -311,7 +311,7 @@ func exceeded(t testing.TB, d *Dilation, node fwk.NodeInfo) int {
 	}
 	p := predicted(t, s, node, pods)
 	c := &cycle{snapshot: s}
-	for j, pod := range newResidents(d.modes, d.kinds, c, node.Node(), s.Follow(pods), nil).Node.Pods {
+	for j, pod := range newResidents(d.modes, d.kinds, c, node, nil).node().Pods {
 		if bound := pod.Bound; bound.Max > 0 && p.Dilations[j] > bound.Max*(1+1e-6) {
 			return 1
 		}
@@ -383,13 +383,13 @@ func BenchmarkResidents(b *testing.B) {
 	b.Run("take in", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			newResidents(d.modes, d.kinds, c, nodes[0].Node(), s.Follow(podsOf(nodes[0])), nil)
+			newResidents(d.modes, d.kinds, c, nodes[0], nil)
 		}
 	})
 	b.Run("solve", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			t := newResidents(d.modes, newKinds(), c, nodes[0].Node(), s.Follow(podsOf(nodes[0])), nil)
+			t := newResidents(d.modes, newKinds(), c, nodes[0], nil)
 			t.add(c.candidate, newBudget(newSharedBudget(), time.Now()))
 		}
 	})
@@ -431,7 +431,7 @@ func TestACopyOfANodeLeavesWhatIsKnownOfItAlone(t *testing.T) {
 			t.Fatal("the node takes the pod")
 		}
 	}
-	known := *d.nodes.nodes[node]
+	known := *d.known(node)
 	state := framework.NewCycleState()
 	if _, status := d.PreFilter(t.Context(), state, testPod("new", "job"), nil); !status.IsSuccess() {
 		t.Fatal(status)
@@ -443,7 +443,7 @@ func TestACopyOfANodeLeavesWhatIsKnownOfItAlone(t *testing.T) {
 	if status := d.Filter(t.Context(), state, testPod("new", "job"), without); !status.IsSuccess() {
 		t.Errorf("without the pod that is there: %v", status)
 	}
-	if now := *d.nodes.nodes[node]; !slices.Equal(now.kinds, known.kinds) || now.residents != known.residents || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
+	if now := *d.known(node); !slices.Equal(now.found, known.found) || now.residents != known.residents || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
 		t.Errorf("known of the node: %+v, was %+v, of %d nodes", now, known, len(d.nodes.nodes)+len(d.nodes.added))
 	}
 }

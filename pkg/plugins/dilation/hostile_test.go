@@ -96,10 +96,10 @@ func BenchmarkHostileScore(b *testing.B) {
 	nodes := []fwk.NodeInfo{testNode("node", 64, pods...)}
 	b.Run("score", func(b *testing.B) { benchScore(b, d, pods[0], nodes) })
 	b.Run("price", func(b *testing.B) {
-		c := &cycle{snapshot: d.index.Snapshot()}
+		r := newResidents(d.modes, d.kinds, &cycle{snapshot: d.index.Snapshot()}, nodes[0], nil)
 		b.ReportAllocs()
 		for b.Loop() {
-			priceNode(b.Context(), c, nodes[0].Node(), c.snapshot.Follow(pods))
+			priceNode(b.Context(), r)
 		}
 	})
 	b.Run("prepare", func(b *testing.B) {

@@ -113,7 +113,7 @@ func (k *kinds) outcome(key string, solve func() *outcome) *outcome {
 // key returns what an outcome of the node depends on, and the order in which it counts the pods: equal for nodes of one class
 // and number of cores with pods of the same kinds. It is empty for a node with devices, which is not known to be like any other.
 func (r *residents) key(candidate kind) (key string, order []int) {
-	if r.Node.Class.HasDevices() {
+	if r.class.HasDevices() {
 		return "", nil
 	}
 	order = make([]int, len(r.kinds))
@@ -127,10 +127,10 @@ func (r *residents) key(candidate kind) (key string, order []int) {
 		buffer = binary.AppendUvarint(buffer, uint64(r.kinds[j]))
 	}
 	buffer = append(buffer, 0) // no kind of a pod
-	for _, c := range r.Node.Servers {
+	for _, c := range r.servers {
 		buffer = binary.AppendUvarint(buffer, uint64(c))
 	}
-	return string(append(buffer, r.Node.Class.Class()...)), order
+	return string(append(buffer, r.class.Class()...)), order
 }
 
 // in returns an outcome that counts pods in another order: the j-th pod is at[j] then, and a candidate stays the last.

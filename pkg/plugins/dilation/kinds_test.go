@@ -70,8 +70,8 @@ func TestPodsOfAKindOfTheirOwnLeaveRoomForOthers(t *testing.T) {
 	if n := *costs - before; n != 10*kinds {
 		t.Errorf("%d costs were found for %d pods of a kind of their own, beside others", n, 10*kinds)
 	}
-	if n := d.nodes.nodes[node]; len(n.kinds) != maxPerNode || len(n.found) != maxPerNode {
-		t.Errorf("%d findings of %d kinds are kept, want %d", len(n.found), len(n.kinds), maxPerNode)
+	if n := len(d.known(node).found); n != maxPerNode {
+		t.Errorf("%d findings are kept, want %d", n, maxPerNode)
 	}
 }
 

@@ -1,15 +1,13 @@
 package dilation
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"sync"
 
 	fwk "k8s.io/kube-scheduler/framework"
-
-	"loadline.dev/loadline/pkg/profile"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // version is of what concerns all nodes: the NodeProfiles, with the resources, and by how much bounds bind.
@@ -29,11 +27,15 @@ type version struct{ nodes, modes uint64 }
 // it is read without a lock. What is known of a node is changed in place, without a lock, too:
 // of the goroutines of a cycle only one is at a given node. Nodes that the map does not
 // have yet wait in a list for the next cycle.
+//
+// In a large cluster it is not computing that takes the time, it is waiting for memory: a cycle comes to a tenth of the nodes, and so to each
+// again after ten cycles. So the map has pointers for keys, and what is known of a node is one cache line, and one for what was found.
 type nodeTable struct {
-	nodes map[fwk.NodeInfo]*nodeState
+	nodes  map[*framework.NodeInfo]*nodeState
+	places places
 
 	mu    sync.Mutex
-	added map[fwk.NodeInfo]*nodeState // not in nodes yet
+	added map[*framework.NodeInfo]*nodeState // not in nodes yet
 }
 
 // nodeState is one node. Filter looks at its residents and Score at its prices, which are made when they are first asked for.
@@ -41,140 +43,167 @@ type nodeTable struct {
 type nodeState struct {
 	generation int64
 	version    version
-	profiles   uint64            // Version of the last snapshot that what is known holds in
-	followed   *profile.Followed // by the pods; nil until anything is known
-	kinds      []kind            // of what was found, apart to be found fast
-	found      []finding
-	next       int // of found, to be overwritten if it was not used
-	prices     *nodePrices
-	residents  *residents
-	before     former // before the node changed, of the same version
-}
+	profiles   uint64    // Version of the last snapshot that what is known holds in
+	found      []finding // at the places of their kinds
 
-// former is what was known of the pods of a node, nil for nothing.
-type former struct {
-	followed  *profile.Followed
 	residents *residents
+	prices    *nodePrices
 }
 
 // maxPerNode bounds for how many kinds is kept what was found on a node, and how its pods fare with them.
 const maxPerNode = 64
 
-// finding holds the results for candidates of a kind.
+// finding holds the results for candidates of a kind, 0 for none.
 type finding struct {
+	kind     kind
 	cost     float64
 	priced   bool      // whether the cost is known
-	used     bool      // for another pod, since room was last looked for here
 	filtered *filtered // nil if it is not known
 }
 
-func newNodeTable() *nodeTable {
-	return &nodeTable{nodes: map[fwk.NodeInfo]*nodeState{}, added: map[fwk.NodeInfo]*nodeState{}}
+// places are where each node keeps what was found for candidates of which kind, the same on all nodes, so that none has to search.
+type places struct {
+	kinds []kind
+	used  []bool // for another candidate, since this was last looked at
+	next  int    // to be looked at
 }
 
-// beginCycle takes in the nodes that are new since the last cycle. A table that
+// of returns the place of a kind, of which a candidate comes: the one that it has, else another one. Where all are taken, that is the place
+// of a kind of which no other candidate has come since it was last looked at: candidates that are all of different kinds take places from
+// each other, and leave them to kinds of which there are many.
+func (p *places) of(k kind) int {
+	at := slices.Index(p.kinds, k)
+	switch {
+	case at >= 0:
+		p.used[at] = true
+	case len(p.kinds) < maxPerNode:
+		at = len(p.kinds)
+		p.kinds, p.used = append(p.kinds, k), append(p.used, false)
+	default:
+		for p.used[p.next] {
+			p.used[p.next] = false
+			p.next = (p.next + 1) % maxPerNode
+		}
+		at, p.kinds[p.next] = p.next, k
+		p.next = (p.next + 1) % maxPerNode
+	}
+	return at
+}
+
+func newNodeTable() *nodeTable {
+	return &nodeTable{nodes: map[*framework.NodeInfo]*nodeState{}, added: map[*framework.NodeInfo]*nodeState{}}
+}
+
+// beginCycle takes in the nodes that are new since the last cycle, and returns the place of the candidate's kind. A table that
 // has grown to more than twice the number of nodes in the cluster is mostly
 // about nodes that are gone, and starts again.
-func (t *nodeTable) beginCycle(clusterNodes int) {
+func (t *nodeTable) beginCycle(clusterNodes int, candidate kind) (place int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	place = t.places.of(candidate)
 	if len(t.added) == 0 {
-		return
+		return place
 	}
 	if len(t.nodes)+len(t.added) > 2*clusterNodes {
 		clear(t.nodes)
 	}
 	maps.Copy(t.nodes, t.added)
 	clear(t.added)
+	return place
 }
 
 // of returns the current state of a node. It takes no lock and allocates nothing unless the node, or what is known of it,
 // changed since it was last asked, or holds a sibling of the pod.
-func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
-	if holdsSibling(c.candidate.pod, node) {
-		return &nodeState{}
+func (d *Dilation) of(c *cycle, node fwk.NodeInfo) *nodeState {
+	info, is := node.(*framework.NodeInfo)
+	if !is || holdsSibling(c.candidate.pod, info) {
+		return d.look(c, node)
 	}
-	n := t.nodes[node]
+	n := d.nodes.nodes[info]
 	switch {
 	case n == nil:
-		return t.add(c, node)
-	case !n.holds(c, node):
-		*n = nodeState{
-			generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version, kinds: n.kinds[:0], found: n.found[:0],
-			before: n.last(c.version),
-		}
+		return d.add(c, info)
+	case !n.holds(c, info):
+		d.renew(n, c, info)
 	}
 	return n
 }
 
+// look looks at a node of which nothing is known.
+func (d *Dilation) look(c *cycle, node fwk.NodeInfo) *nodeState {
+	return &nodeState{
+		generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version, residents: newResidents(d.modes, d.kinds, c, node, nil),
+	}
+}
+
 // holds reports whether the kept state of a node is valid in a cycle.
-func (n *nodeState) holds(c *cycle, node fwk.NodeInfo) bool {
-	if n.generation != node.GetGeneration() || n.version != c.version {
+func (n *nodeState) holds(c *cycle, node *framework.NodeInfo) bool {
+	if n.generation != node.Generation || n.version != c.version {
 		return false
 	}
 	if n.profiles == c.snapshot.Version {
 		return true
 	}
 	n.profiles = c.snapshot.Version
-	return n.followed == nil || n.followed.In(c.snapshot)
+	return n.residents.In(c.snapshot)
 }
 
-// last returns what was known last in a version.
-func (n *nodeState) last(v version) former {
-	if n.version != v {
-		return former{}
+// renew looks at a node again that has changed, and keeps what was found unless it may be another thing now.
+func (d *Dilation) renew(n *nodeState, c *cycle, node *framework.NodeInfo) {
+	before := n.residents
+	if n.version != c.version {
+		before = nil
 	}
-	return former{cmp.Or(n.followed, n.before.followed), cmp.Or(n.residents, n.before.residents)}
+	n.generation, n.version, n.profiles = node.Generation, c.version, c.snapshot.Version
+	n.residents = newResidents(d.modes, d.kinds, c, node, before)
+	if !n.residents.fareAs(before) {
+		clear(n.found)
+		n.prices = nil
+	}
 }
 
-// add returns an empty state for a node that is not in the map, and keeps it if the node is one of the snapshot.
-func (t *nodeTable) add(c *cycle, node fwk.NodeInfo) *nodeState {
-	n := &nodeState{generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version}
-	if known, err := c.nodes.Get(node.Node().Name); err != nil || known != node {
-		return n
+// add returns the state of a node that is not in the map, and keeps it if the node is one of the snapshot.
+func (d *Dilation) add(c *cycle, node *framework.NodeInfo) *nodeState {
+	if n := d.nodes.new(node); n != nil {
+		return n // of this cycle
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if same := t.added[node]; same != nil {
-		return same // of this cycle
+	n := d.look(c, node)
+	if known, err := c.nodes.Get(node.Node().Name); err == nil && known == node {
+		d.nodes.add(node, n)
 	}
-	t.added[node] = n
 	return n
 }
 
-// finding returns what is known for candidates of a kind, room for it if nothing is. Where all is taken, that is the room of a
-// kind for which nothing was used since room was last looked for there: pods that are all of different kinds take it from
-// each other, and leave it to kinds of which there are many.
-func (n *nodeState) finding(k kind) *finding {
-	if i := slices.Index(n.kinds, k); i >= 0 {
-		return &n.found[i]
-	}
-	if len(n.kinds) < maxPerNode {
-		n.kinds, n.found = append(n.kinds, k), append(n.found, finding{})
-		return &n.found[len(n.found)-1]
-	}
-	for n.found[n.next].used {
-		n.found[n.next].used = false
-		n.next = (n.next + 1) % maxPerNode
-	}
-	i := n.next
-	n.next = (i + 1) % maxPerNode
-	n.kinds[i], n.found[i] = k, finding{}
-	return &n.found[i]
+// new returns the state of a node that was added in this cycle, nil if it was not.
+func (t *nodeTable) new(node *framework.NodeInfo) *nodeState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.added[node]
 }
 
-// use takes down that what was found was used for another pod.
-func (f *finding) use() {
-	if !f.used { // or all processors would write where they only read
-		f.used = true
+// add keeps the state of a node.
+func (t *nodeTable) add(node *framework.NodeInfo, n *nodeState) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.added[node] = n
+}
+
+// finding returns what is known for candidates of the kind of a cycle's, room for it if nothing is.
+func (n *nodeState) finding(c *cycle) *finding {
+	if c.place >= len(n.found) {
+		n.found = append(n.found, make([]finding, c.place+1-len(n.found))...)
 	}
+	f := &n.found[c.place]
+	if f.kind != c.candidate.kind {
+		*f = finding{kind: c.candidate.kind}
+	}
+	return f
 }
 
 // filteredOn reports whether a node takes the candidate now.
 func (d *Dilation) filteredOn(c *cycle, node fwk.NodeInfo) *filtered {
-	f := d.nodes.of(c, node).finding(c.candidate.kind)
+	f := d.of(c, node).finding(c)
 	if f.filtered != nil {
-		f.use()
 		return f.filtered
 	}
 	found, lasting := d.residentsOf(c, node).filter(c.candidate, c.budget)
@@ -186,46 +215,30 @@ func (d *Dilation) filteredOn(c *cycle, node fwk.NodeInfo) *filtered {
 
 // costOn returns the current cost of the candidate on a node.
 func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
-	f := d.nodes.of(c, node).finding(c.candidate.kind)
+	f := d.of(c, node).finding(c)
 	if !f.priced {
 		f.cost, f.priced = d.cost(ctx, c, node), true
-	} else {
-		f.use()
 	}
 	return f.cost
 }
 
 // recost keeps another cost of the candidate on a node, and returns it.
 func (d *Dilation) recost(c *cycle, node fwk.NodeInfo, cost float64) float64 {
-	f := d.nodes.of(c, node).finding(c.candidate.kind)
+	f := d.of(c, node).finding(c)
 	f.cost, f.priced = cost, true
 	return cost
 }
 
-// follow returns which profiles the pods of the node follow.
-func (n *nodeState) follow(c *cycle, node fwk.NodeInfo) *profile.Followed {
-	if n.followed == nil {
-		n.followed = c.snapshot.FollowAfter(n.before.followed, podsOf(node))
-		n.before.followed = nil
-	}
-	return n.followed
-}
-
 // pricesOf returns the current prices of a node.
 func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
-	n := d.nodes.of(c, node)
+	n := d.of(c, node)
 	if n.prices == nil {
-		n.prices = priceNode(ctx, c, node.Node(), n.follow(c, node))
+		n.prices = priceNode(ctx, n.residents)
 	}
 	return n.prices
 }
 
 // residentsOf returns the current pods of a node.
 func (d *Dilation) residentsOf(c *cycle, node fwk.NodeInfo) *residents {
-	n := d.nodes.of(c, node)
-	if n.residents == nil {
-		n.residents = newResidents(d.modes, d.kinds, c, node.Node(), n.follow(c, node), n.before.residents)
-		n.before.residents = nil
-	}
-	return n.residents
+	return d.of(c, node).residents
 }

@@ -95,7 +95,7 @@ func TestAChangedProfileTouchesTheNodesOfItsPods(t *testing.T) {
 					scores(t, d, pod, list)
 				}
 				for _, node := range list {
-					all = append(all, *d.nodes.nodes[node])
+					all = append(all, *d.known(node))
 				}
 				return all
 			}

@@ -46,7 +46,7 @@ func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) float64
 func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	const within, highest = 0.01, 1e6
 	risk, r := 0.0, d.residentsOf(c, node)
-	if c.candidate.promise.MaxDilation > 0 || r.Node.Bounded() {
+	if c.candidate.promise.MaxDilation > 0 || r.bounded() {
 		risk = min(r.estimate(c.candidate).Risk, highest)
 	}
 	total := d.total(ctx, c, node)

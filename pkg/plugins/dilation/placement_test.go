@@ -41,6 +41,12 @@ func (d *Dilation) knows(infos ...fwk.NodeInfo) {
 	d.cluster = c
 }
 
+// known returns what the plugin has found of a node, nil for nothing.
+func (d *Dilation) known(node fwk.NodeInfo) *nodeState {
+	info, _ := node.(*framework.NodeInfo)
+	return d.nodes.nodes[info]
+}
+
 // assigned is a pod with the node that a placement gives it.
 type assigned struct {
 	pod  *corev1.Pod

@@ -7,6 +7,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -17,18 +18,24 @@ type nodePrices struct {
 	class  *profile.NodeClass // of the node, nil if it follows no profile
 }
 
-// priceNode computes the prices of a node from the pods on it and what they follow, each with the vector
+// priceNode computes the prices of a node from the pods on it, each with the vector
 // that it has on nodes of this class, and the share of the processor that its
 // requests and limits make. Annotations that name devices which are not there are
 // ignored, and logged.
-func priceNode(ctx context.Context, c *cycle, node *corev1.Node, f *profile.Followed) *nodePrices {
+func priceNode(ctx context.Context, r *residents) *nodePrices {
 	nodesRepriced.Inc()
-	class := c.snapshot.NodeClass(node)
-	prices, err := c.snapshot.Prices(node, class, f)
-	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Ignored annotations of pods that name wrong devices", "node", klog.KObj(node), "err", err)
+	vectors := make([]loading.Vector, len(r.Pods))
+	for j, k := range r.kinds {
+		vectors[j] = r.of(k).vector
 	}
-	return &nodePrices{prices: prices, class: class}
+	prices, err := r.resources.Prices(r.object, r.class, r.Pods, vectors, func(j int) (loading.Share, float64) {
+		some := r.of(r.kinds[j])
+		return some.share, some.importance
+	})
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Ignored annotations of pods that name wrong devices", "node", klog.KObj(r.object), "err", err)
+	}
+	return &nodePrices{prices: prices, class: r.class}
 }
 
 func podsOf(node fwk.NodeInfo) []*corev1.Pod {

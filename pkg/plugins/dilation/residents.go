@@ -1,10 +1,13 @@
 package dilation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
@@ -72,17 +75,34 @@ func (n *candidate) on(c *profile.NodeClass, servers []int, cpu int) node.Pod {
 	return node.Pod{Pod: n.pod, Vector: v, Workload: n.follows, Bound: n.promise.On(v[cpu], servers[cpu])}
 }
 
-// residents are the pods of one node, as bounds are checked for them. They are kept through many snapshots of the profiles (see
-// nodeTable), and so hold what they need of one, and not the snapshot.
+// residents are the pods of one node, as it is priced for a candidate and bounds are checked for it. They do not change, and are kept through
+// many snapshots of the profiles (see nodeTable), and so hold what they need of one, and not the snapshot.
 type residents struct {
-	node.Guard
+	*profile.Followed
 
+	object    *corev1.Node
+	class     *profile.NodeClass // that it follows, nil for none
+	resources *profile.Resources
+	servers   []int
+	cpu       int
+
+	kinds   []kind     // of the pods
+	alike   []residing // the pods of each kind, in the order of these
 	ceiling *contention.Ceiling
-	kinds   []kind
-	shares  []loading.Share
 	known   *kinds
 
-	with map[kind]*outcome
+	guard *node.Guard // nil until it is asked
+	with  map[kind]*outcome
+}
+
+// residing are the pods of a node that are of one kind.
+type residing struct {
+	kind       kind
+	count      int
+	vector     loading.Vector
+	bound      node.Bound
+	share      loading.Share
+	importance float64
 }
 
 // outcome is the verdict on a candidate.
@@ -94,43 +114,155 @@ type outcome struct {
 }
 
 // newResidents returns the pods of a node, by the profiles that they follow. What is known of them from before the node changed, nil
-// for nothing, is taken from there; it must be of the same version.
-func newResidents(m *modes, known *kinds, c *cycle, object *corev1.Node, f *profile.Followed, before *residents) *residents {
+// for nothing, is taken from there; it must be of the same version, and is not asked again. It takes O(n) time for n pods, and is slow for those
+// only that were not there before.
+func newResidents(m *modes, known *kinds, c *cycle, info fwk.NodeInfo, before *residents) *residents {
+	object, pods := info.Node(), podsOf(info)
 	resources, class := c.snapshot.Resources(), c.snapshot.NodeClass(object)
-	servers, cpu := resources.Servers(object, class), resources.Processor()
 	r := &residents{
-		ceiling: contention.NewCeiling(servers, cpu), kinds: make([]kind, len(f.Pods)), shares: make([]loading.Share, len(f.Pods)), known: known,
+		object: object, class: class, resources: resources, servers: resources.Servers(object, class), cpu: resources.Processor(),
+		kinds: make([]kind, len(pods)), known: known,
 	}
-	if before != nil && (before.Node.Class != class || !slices.Equal(before.Node.Servers, servers)) {
+	if before == nil {
+		r.Followed = c.snapshot.Follow(pods)
+	} else {
+		r.Followed = c.snapshot.FollowAfter(before.Followed, pods)
+	}
+	if !r.likeNodeOf(before) {
 		before = nil
 	}
-	pods := make([]node.Pod, len(f.Pods))
-	for j, pod := range f.Pods {
-		if before.has(j, pod, f.Workloads[j]) {
-			pods[j], r.kinds[j], r.shares[j] = before.Node.Pods[j], before.kinds[j], before.shares[j]
-		} else {
-			p := newFollower(c.snapshot, m, pod, f.Workloads[j]) // as it was when it came
-			pods[j], r.kinds[j], r.shares[j] = p.on(class, servers, cpu), known.number(p), p.share
+	if before != nil {
+		r.alike = slices.Clone(before.alike)
+		for _, gone := range before.kinds[min(len(pods), len(before.kinds)):] {
+			r.of(gone).count--
 		}
-		r.ceiling.Add(pods[j].Vector, r.shares[j])
 	}
-	// Annotations that name devices which are not there are ignored, as they are where nodes are priced, which logs them.
-	r.Node = node.New(resources, object, class, pods)
+	var come []residing
+	if before == nil {
+		come = make([]residing, 0, len(pods))
+	}
+	for j, pod := range pods {
+		if before.has(j, pod, r.Workloads[j]) {
+			r.kinds[j] = before.kinds[j]
+			continue
+		}
+		if before != nil && j < len(before.kinds) {
+			r.of(before.kinds[j]).count--
+		}
+		p := newFollower(c.snapshot, m, pod, r.Workloads[j]) // as it was when it came
+		r.kinds[j] = known.number(p)
+		if last := len(come) - 1; last >= 0 && come[last].kind == r.kinds[j] {
+			come[last].count++
+		} else {
+			on := r.podOf(p)
+			come = append(come, residing{kind: r.kinds[j], count: 1, vector: on.Vector, bound: on.Bound, share: p.share, importance: p.importance})
+		}
+	}
+	r.alike = merged(append(come, r.alike...))
+	r.ceiling = contention.NewCeiling(r.servers, r.cpu)
+	for i := range r.alike {
+		some := &r.alike[i]
+		r.ceiling.Add(some.vector, some.share, some.count)
+	}
 	return r
+}
+
+// merged returns pods in the order of their kinds, each kind once, if there are any. It changes the list that it is given.
+func merged(all []residing) []residing {
+	slices.SortStableFunc(all, func(a, b residing) int { return cmp.Compare(a.kind, b.kind) })
+	kinds := all[:0]
+	for _, some := range all {
+		if last := len(kinds) - 1; last >= 0 && kinds[last].kind == some.kind {
+			kinds[last].count += some.count
+		} else {
+			kinds = append(kinds, some)
+		}
+	}
+	return slices.Clone(slices.DeleteFunc(kinds, func(some residing) bool { return some.count == 0 }))
+}
+
+// likeNodeOf reports whether others are on a node that is like this one, but for its pods. It is not if they are nil.
+func (r *residents) likeNodeOf(others *residents) bool {
+	return others != nil && r.class == others.class && slices.Equal(r.servers, others.servers)
 }
 
 // has reports whether the j-th pod is this one, and follows this profile.
 func (r *residents) has(j int, pod *corev1.Pod, w *profile.Workload) bool {
-	return r != nil && j < len(r.Node.Pods) && r.Node.Pods[j].Pod == pod && r.Node.Pods[j].Workload == w
+	return r != nil && j < len(r.Pods) && r.Pods[j] == pod && r.Workloads[j] == w
 }
+
+// fareAs reports whether these are the same pods as others, of the same kinds, on a node like theirs, though objects have changed in what does
+// not count: a pod that was assumed is bound, another one has become ready, the node has sent a heartbeat. What was found for one holds for the
+// other then. A node with devices is not known to be like any other.
+func (r *residents) fareAs(others *residents) bool {
+	if !r.likeNodeOf(others) || r.class.HasDevices() || len(r.Pods) != len(others.Pods) {
+		return false
+	}
+	type name struct {
+		types.NamespacedName
+		uid types.UID
+	}
+	nameOf := func(pod *corev1.Pod) name {
+		return name{types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, pod.UID}
+	}
+	var were map[name]kind // those of others that are not here at the same place
+	for j, pod := range r.Pods {
+		if pod == others.Pods[j] && r.kinds[j] == others.kinds[j] {
+			continue
+		}
+		if were == nil {
+			were = map[name]kind{}
+		}
+		were[nameOf(others.Pods[j])] = others.kinds[j]
+	}
+	for j, pod := range r.Pods {
+		if pod == others.Pods[j] && r.kinds[j] == others.kinds[j] {
+			continue
+		}
+		at := nameOf(pod)
+		if were[at] != r.kinds[j] {
+			return false
+		}
+		delete(were, at)
+	}
+	return true
+}
+
+// of returns the pods that are of a kind that there is.
+func (r *residents) of(k kind) *residing {
+	at, _ := slices.BinarySearchFunc(r.alike, k, func(some residing, k kind) int { return cmp.Compare(some.kind, k) })
+	return &r.alike[at]
+}
+
+// bounded reports whether some pod has a bound.
+func (r *residents) bounded() bool {
+	return slices.ContainsFunc(r.alike, func(some residing) bool { return some.bound.Max > 0 })
+}
+
+// judge returns the guard of the node.
+func (r *residents) judge() *node.Guard {
+	if r.guard == nil {
+		pods := make([]node.Pod, len(r.Pods))
+		for j, pod := range r.Pods {
+			some := r.of(r.kinds[j])
+			pods[j] = node.Pod{Pod: pod, Vector: some.vector, Workload: r.Workloads[j], Bound: some.bound}
+		}
+		// Annotations that name devices which are not there are ignored, as they are where nodes are priced, which logs them.
+		r.guard = &node.Guard{Node: node.New(r.resources, r.object, r.class, pods)}
+	}
+	return r.guard
+}
+
+// node returns the node with its pods.
+func (r *residents) node() *node.Node { return r.judge().Node }
 
 // podOf returns the candidate on the node.
 func (r *residents) podOf(n *candidate) node.Pod {
-	return n.on(r.Node.Class, r.Node.Servers, r.Node.CPU)
+	return n.on(r.class, r.servers, r.cpu)
 }
 
 // and returns the node with the candidate, the last of its pods.
-func (r *residents) and(n *candidate) *node.Node { return r.Node.With(r.podOf(n)) }
+func (r *residents) and(n *candidate) *node.Node { return r.node().With(r.podOf(n)) }
 
 // certain reports whether no pod can be dilated more than it may be once the candidate is there, without solving the model. The
 // limits are those of the candidate and of each pod, 0 for none.
@@ -141,22 +273,25 @@ func (r *residents) certain(n *candidate, own float64, limit func(node.Bound) fl
 			return true
 		}
 		if with == nil {
-			with = r.ceiling.With(n.vectorOn(r.Node.Class), n.share)
+			with = r.ceiling.With(n.vectorOn(r.class), n.share)
 		}
 		return with.Dilation(v) <= most
 	}
-	if !below(n.vectorOn(r.Node.Class), own) {
+	if !below(n.vectorOn(r.class), own) {
 		return false
 	}
-	for j := range r.Node.Pods {
-		if j > 0 && r.kinds[j] == r.kinds[j-1] {
-			continue // it has the same vector and the same bound
-		}
-		if p := &r.Node.Pods[j]; !below(p.Vector, limit(p.Bound)) {
+	for i := range r.alike {
+		if some := &r.alike[i]; !below(some.vector, limit(some.bound)) {
 			return false
 		}
 	}
 	return true
+}
+
+// most returns a bound from above on the dilation of the candidate on the node, +Inf where there is no simple one.
+func (r *residents) most(n *candidate) float64 {
+	v := n.vectorOn(r.class)
+	return r.ceiling.With(v, n.share).Dilation(v)
 }
 
 // add returns how the pods fare with the candidate, by the accurate model as far as the budget allows. It solves the model once for
@@ -183,10 +318,11 @@ func (r *residents) add(n *candidate, b *budget) *outcome {
 
 // solve computes how the pods fare with the candidate.
 func (r *residents) solve(n *candidate, b *budget) *outcome {
-	g, solved := grant{budget: b}, r.Solved
-	o := &outcome{Verdict: *r.Judge(r.podOf(n), n.hold, g.granted)}
+	g, guard := grant{budget: b}, r.judge()
+	solved := guard.Solved
+	o := &outcome{Verdict: *guard.Judge(r.podOf(n), n.hold, g.granted)}
 	o.provisional = g.exhausted
-	nodesSolved.Add(float64(r.Solved - solved))
+	nodesSolved.Add(float64(guard.Solved - solved))
 	return o
 }
 
@@ -200,7 +336,10 @@ func (r *residents) estimate(n *candidate) node.Extremes {
 	return with.Extremes(with.Estimate())
 }
 
-// without returns the pods of the node but for one. It has no ceiling.
+// without returns the pods of the node but for one, to be judged.
 func (r *residents) without(pod int) *residents {
-	return &residents{Guard: node.Guard{Node: r.Node.Without(pod)}, known: r.known, kinds: slices.Delete(slices.Clone(r.kinds), pod, pod+1)}
+	return &residents{
+		class: r.class, servers: r.servers, cpu: r.cpu, kinds: slices.Delete(slices.Clone(r.kinds), pod, pod+1), known: r.known,
+		guard: &node.Guard{Node: r.node().Without(pod)},
+	}
 }

@@ -294,6 +294,37 @@ func TestPlacementsAreAnnouncedByBoundsForWantOfSteps(t *testing.T) {
 	}
 }
 
+// However many pods are on a node, an event costs little: beyond what a kubelet runs it names the bound that the guard looks at, and where there
+// is none there is no event.
+func TestPlacementsAmongManyPodsAreAnnouncedByASimpleBound(t *testing.T) {
+	for loading, want := range map[float64][]string{
+		0.0001: {"Normal DilationPredicted Predicted to run at most 1.06× slower than alone on node"}, // 1 + 0.5·0.1/0.9
+		0.01:   nil,
+	} {
+		d := guarded(t, func(a *config.DilationArgs) { a.GuardMode, a.EventsPerSecond = configv1alpha1.GuardOff, 1 }, workload("job", demand("disk", loading)), workload("new", demand("disk", 0.5)))
+		recorder := events.NewFakeRecorder(1)
+		d.recorder = recorder
+		pods := make([]*corev1.Pod, maxWorkedOut)
+		for k := range pods {
+			pods[k] = testPod(fmt.Sprint("there-", k), "job")
+		}
+		d.cluster = cluster{nodes: []fwk.NodeInfo{testNode("node", 4, pods...)}}
+		state, pod := framework.NewCycleState(), testPod("new", "new")
+		if status := d.Reserve(t.Context(), state, pod, "node"); !status.IsSuccess() {
+			t.Fatal(status)
+		}
+		d.PostBind(t.Context(), state, pod, "node")
+		close(recorder.Events)
+		var got []string
+		for event := range recorder.Events {
+			got = append(got, event)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("beside pods of loading %v: unexpected events (-want +got):\n%s", loading, diff)
+		}
+	}
+}
+
 func TestSignaturesTellApartWhatBoundsTellApart(t *testing.T) {
 	d := guarded(t, func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, time.Nanosecond }, bounded(workload("job", demand("disk", 1)), 1.5))
 	sign := func() any {
