@@ -131,6 +131,11 @@ func TestWhatWasFoundHoldsWhereNothingThatCountsChanges(t *testing.T) {
 		"a pod is resized": {func(t *testing.T, node *framework.NodeInfo) {
 			replaced(t, node, 1, func(p *corev1.Pod) { requesting(p, "700m", "") })
 		}, false},
+		"a pod requests more memory": {func(t *testing.T, node *framework.NodeInfo) {
+			replaced(t, node, 1, func(p *corev1.Pod) {
+				withMemory(p, "1Gi")
+			})
+		}, false},
 		"a pod goes, and another one of its kind comes": {func(t *testing.T, node *framework.NodeInfo) {
 			replaced(t, node, 1, func(p *corev1.Pod) { p.Name, p.UID = "other", "other" })
 		}, false},
@@ -162,7 +167,7 @@ func TestWhatWasFoundHoldsWhereNothingThatCountsChanges(t *testing.T) {
 			d := guarded(t, nil, bounded(workload("light", demand("disk", 0.1)), 1.5), workload("heavy", demand("disk", 0.6)), big)
 			var pods []*corev1.Pod
 			for k, app := range []string{"light", "light", "heavy"} {
-				pod := testPod(fmt.Sprint("pod-", k), app)
+				pod := withMemory(requesting(testPod(fmt.Sprint("pod-", k), app), "100m", ""), "137Mi")
 				pod.UID = types.UID(pod.Name)
 				pods = append(pods, pod)
 			}
@@ -170,6 +175,7 @@ func TestWhatWasFoundHoldsWhereNothingThatCountsChanges(t *testing.T) {
 			if !is {
 				t.Fatal("the node is of another type")
 			}
+			object(node, func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourceMemory] = resource.MustParse("8Gi") })
 			costs := countCosts(d)
 			find := func() *nodeState {
 				for range 2 { // the first time the node may be new

@@ -48,6 +48,7 @@ type nodeState struct {
 
 	residents *residents
 	prices    *nodePrices
+	full      float64 // see fullness
 }
 
 // maxPerNode bounds for how many kinds is kept what was found on a node, and how its pods fare with them.
@@ -112,9 +113,9 @@ func (t *nodeTable) beginCycle(clusterNodes int, candidate kind) (place int) {
 	return place
 }
 
-// of returns the current state of a node. It takes no lock and allocates nothing unless the node, or what is known of it,
+// stateOf returns the current state of a node. It takes no lock and allocates nothing unless the node, or what is known of it,
 // changed since it was last asked, or holds a sibling of the pod.
-func (d *Dilation) of(c *cycle, node fwk.NodeInfo) *nodeState {
+func (d *Dilation) stateOf(c *cycle, node fwk.NodeInfo) *nodeState {
 	info, is := node.(*framework.NodeInfo)
 	if !is || holdsSibling(c.candidate.pod, info) {
 		return d.look(c, node)
@@ -132,7 +133,8 @@ func (d *Dilation) of(c *cycle, node fwk.NodeInfo) *nodeState {
 // look looks at a node of which nothing is known.
 func (d *Dilation) look(c *cycle, node fwk.NodeInfo) *nodeState {
 	return &nodeState{
-		generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version, residents: newResidents(d.modes, d.kinds, c, node, nil),
+		generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version,
+		residents: newResidents(d.modes, d.kinds, c, node, nil), full: fullness(node),
 	}
 }
 
@@ -150,13 +152,13 @@ func (n *nodeState) holds(c *cycle, node *framework.NodeInfo) bool {
 
 // renew looks at a node again that has changed, and keeps what was found unless it may be another thing now.
 func (d *Dilation) renew(n *nodeState, c *cycle, node *framework.NodeInfo) {
-	before := n.residents
+	before, full := n.residents, n.full
 	if n.version != c.version {
 		before = nil
 	}
 	n.generation, n.version, n.profiles = node.Generation, c.version, c.snapshot.Version
-	n.residents = newResidents(d.modes, d.kinds, c, node, before)
-	if !n.residents.fareAs(before) {
+	n.residents, n.full = newResidents(d.modes, d.kinds, c, node, before), fullness(node)
+	if !n.residents.fareAs(before) || n.full != full {
 		clear(n.found)
 		n.prices = nil
 	}
@@ -164,7 +166,7 @@ func (d *Dilation) renew(n *nodeState, c *cycle, node *framework.NodeInfo) {
 
 // add returns the state of a node that is not in the map, and keeps it if the node is one of the snapshot.
 func (d *Dilation) add(c *cycle, node *framework.NodeInfo) *nodeState {
-	if n := d.nodes.new(node); n != nil {
+	if n := d.nodes.recent(node); n != nil {
 		return n // of this cycle
 	}
 	n := d.look(c, node)
@@ -174,8 +176,8 @@ func (d *Dilation) add(c *cycle, node *framework.NodeInfo) *nodeState {
 	return n
 }
 
-// new returns the state of a node that was added in this cycle, nil if it was not.
-func (t *nodeTable) new(node *framework.NodeInfo) *nodeState {
+// recent returns the state of a node that was added in this cycle, nil if it was not.
+func (t *nodeTable) recent(node *framework.NodeInfo) *nodeState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.added[node]
@@ -202,7 +204,7 @@ func (n *nodeState) finding(c *cycle) *finding {
 
 // filteredOn reports whether a node takes the candidate now.
 func (d *Dilation) filteredOn(c *cycle, node fwk.NodeInfo) *filtered {
-	f := d.of(c, node).finding(c)
+	f := d.stateOf(c, node).finding(c)
 	if f.filtered != nil {
 		return f.filtered
 	}
@@ -215,7 +217,7 @@ func (d *Dilation) filteredOn(c *cycle, node fwk.NodeInfo) *filtered {
 
 // costOn returns the current cost of the candidate on a node.
 func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
-	f := d.of(c, node).finding(c)
+	f := d.stateOf(c, node).finding(c)
 	if !f.priced {
 		f.cost, f.priced = d.cost(ctx, c, node), true
 	}
@@ -224,14 +226,14 @@ func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) floa
 
 // recost keeps another cost of the candidate on a node, and returns it.
 func (d *Dilation) recost(c *cycle, node fwk.NodeInfo, cost float64) float64 {
-	f := d.of(c, node).finding(c)
+	f := d.stateOf(c, node).finding(c)
 	f.cost, f.priced = cost, true
 	return cost
 }
 
 // pricesOf returns the current prices of a node.
 func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
-	n := d.of(c, node)
+	n := d.stateOf(c, node)
 	if n.prices == nil {
 		n.prices = priceNode(ctx, n.residents)
 	}
@@ -240,5 +242,5 @@ func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *n
 
 // residentsOf returns the current pods of a node.
 func (d *Dilation) residentsOf(c *cycle, node fwk.NodeInfo) *residents {
-	return d.of(c, node).residents
+	return d.stateOf(c, node).residents
 }

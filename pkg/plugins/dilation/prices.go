@@ -26,10 +26,10 @@ func priceNode(ctx context.Context, r *residents) *nodePrices {
 	nodesRepriced.Inc()
 	vectors := make([]loading.Vector, len(r.Pods))
 	for j, k := range r.kinds {
-		vectors[j] = r.of(k).vector
+		vectors[j] = r.ofKind(k).vector
 	}
 	prices, err := r.resources.Prices(r.object, r.class, r.Pods, vectors, func(j int) (loading.Share, float64) {
-		some := r.of(r.kinds[j])
+		some := r.ofKind(r.kinds[j])
 		return some.share, some.importance
 	})
 	if err != nil {

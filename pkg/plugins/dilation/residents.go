@@ -134,7 +134,7 @@ func newResidents(m *modes, known *kinds, c *cycle, info fwk.NodeInfo, before *r
 	if before != nil {
 		r.alike = slices.Clone(before.alike)
 		for _, gone := range before.kinds[min(len(pods), len(before.kinds)):] {
-			r.of(gone).count--
+			r.ofKind(gone).count--
 		}
 	}
 	var come []residing
@@ -147,7 +147,7 @@ func newResidents(m *modes, known *kinds, c *cycle, info fwk.NodeInfo, before *r
 			continue
 		}
 		if before != nil && j < len(before.kinds) {
-			r.of(before.kinds[j]).count--
+			r.ofKind(before.kinds[j]).count--
 		}
 		p := newFollower(c.snapshot, m, pod, r.Workloads[j]) // as it was when it came
 		r.kinds[j] = known.number(p)
@@ -228,8 +228,8 @@ func (r *residents) fareAs(others *residents) bool {
 	return true
 }
 
-// of returns the pods that are of a kind that there is.
-func (r *residents) of(k kind) *residing {
+// ofKind returns the pods that are of a kind that there is.
+func (r *residents) ofKind(k kind) *residing {
 	at, _ := slices.BinarySearchFunc(r.alike, k, func(some residing, k kind) int { return cmp.Compare(some.kind, k) })
 	return &r.alike[at]
 }
@@ -244,7 +244,7 @@ func (r *residents) judge() *node.Guard {
 	if r.guard == nil {
 		pods := make([]node.Pod, len(r.Pods))
 		for j, pod := range r.Pods {
-			some := r.of(r.kinds[j])
+			some := r.ofKind(r.kinds[j])
 			pods[j] = node.Pod{Pod: pod, Vector: some.vector, Workload: r.Workloads[j], Bound: some.bound}
 		}
 		// Annotations that name devices which are not there are ignored, as they are where nodes are priced, which logs them.
