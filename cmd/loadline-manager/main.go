@@ -33,6 +33,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
 	"loadline.dev/loadline/pkg/controllers/observation"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/serverclock"
@@ -325,10 +326,14 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.Wi
 	}
 	var history *collected.History
 	if o.gauges {
+		cached, err := pods.New(mgr)
+		if err != nil {
+			return fmt.Errorf("setting up the cache of pods: %w", err)
+		}
 		if o.usageAddress != none || o.remediation {
 			history = collected.New(now)
 		}
-		if err := o.addObservation(mgr, recorder, writers, served, history, now); err != nil {
+		if err := o.addObservation(mgr, cached, recorder, writers, served, history, now); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}
