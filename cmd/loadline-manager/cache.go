@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,35 +11,12 @@ import (
 	"loadline.dev/loadline/pkg/controllers/interned"
 )
 
-// cacheOptions keep only what the controllers look at: of pods that have not terminated the names, labels and owners, of nodes neither their
-// images nor their volumes, of all objects no managed fields.
+// cacheOptions keep of nodes neither their images nor their volumes, and of all objects no managed fields. Pods are in a cache of their own, see
+// package pods.
 func cacheOptions() cache.Options {
-	pods := &metav1.PartialObjectMetadata{}
-	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			pods: {Field: fields.AndSelectors(
-				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
-				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
-			), Transform: slimMetadata()},
-			&corev1.Node{}: {Transform: slimNode()},
-		},
-	}
-}
-
-// slimMetadata returns what keeps of metadata what names an object, its labels and its owners, which those of one template share.
-func slimMetadata() toolscache.TransformFunc {
-	var values interned.Values
-	return func(object any) (any, error) {
-		if o, is := object.(*metav1.PartialObjectMetadata); is {
-			o.ObjectMeta = metav1.ObjectMeta{
-				Namespace: interned.Share(&values, o.Namespace), Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Generation: o.Generation,
-				CreationTimestamp: o.CreationTimestamp, DeletionTimestamp: o.DeletionTimestamp,
-				Labels: interned.Share(&values, o.Labels), OwnerReferences: interned.Share(&values, o.OwnerReferences),
-			}
-		}
-		return object, nil
+		ByObject:         map[client.Object]cache.ByObject{&corev1.Node{}: {Transform: slimNode()}},
 	}
 }
 

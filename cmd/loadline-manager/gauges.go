@@ -14,6 +14,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/controllers/planning"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/collected"
@@ -22,7 +23,9 @@ import (
 
 // addObservation adds the controller that collects what gauges observe, into a history unless that is nil, and what serves it: of every
 // replica, one that does not lead says so.
-func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers, s *servers, history *collected.History, now clock.WithTicker) error {
+func (o *options) addObservation(
+	mgr ctrl.Manager, cached *pods.Cache, recorder events.EventRecorder, writers *statuses.Writers, s *servers, history *collected.History, now clock.WithTicker,
+) error {
 	observed := &observation.Controller{
 		Client: mgr.GetClient(), Recorder: recorder, Clock: now, Writers: writers,
 		TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles, Collected: history,
@@ -43,7 +46,7 @@ func (o *options) addObservation(mgr ctrl.Manager, recorder events.EventRecorder
 			return err
 		}
 	}
-	return observed.SetupWithManager(mgr)
+	return observed.SetupWithManager(mgr, cached)
 }
 
 // addGaugeFlags adds the flags about what gauges observe.

@@ -33,6 +33,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
 	"loadline.dev/loadline/pkg/controllers/observation"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/serverclock"
@@ -296,9 +297,13 @@ func (o *options) restConfig() (*rest.Config, error) {
 func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.WithTicker) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
 	writers := statuses.NewWriters(o.concurrentWrites)
+	cached, err := pods.New(mgr)
+	if err != nil {
+		return fmt.Errorf("setting up the cache of pods: %w", err)
+	}
 	answers := sharetree.NewAnswers()
 	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Writers: writers, Trees: answers}
-	if err := workloads.SetupWithManager(mgr); err != nil {
+	if err := workloads.SetupWithManager(mgr, cached); err != nil {
 		return fmt.Errorf("setting up the WorkloadProfile controller: %w", err)
 	}
 	nodes := &nodeprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Writers: writers}
@@ -320,7 +325,7 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.Wi
 	if err := trees.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the ShareTree controller: %w", err)
 	}
-	if err := o.addMeasuring(mgr, recorder, writers, now); err != nil {
+	if err := o.addMeasuring(mgr, cached, recorder, writers, now); err != nil {
 		return err
 	}
 	var history *collected.History
@@ -328,12 +333,12 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.Wi
 		if o.usageAddress != none || o.remediation {
 			history = collected.New(now)
 		}
-		if err := o.addObservation(mgr, recorder, writers, served, history, now); err != nil {
+		if err := o.addObservation(mgr, cached, recorder, writers, served, history, now); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}
 	if o.remediation {
-		if err := o.addRemediation(mgr, recorder, history, now); err != nil {
+		if err := o.addRemediation(mgr, cached, recorder, history, now); err != nil {
 			return err
 		}
 	}
@@ -345,7 +350,7 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.Wi
 
 // addMeasuring adds the controllers that run probes. They share the nodes to run
 // them on, and a cache of the Jobs that do.
-func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers, now clock.PassiveClock) error {
+func (o *options) addMeasuring(mgr ctrl.Manager, cached *pods.Cache, recorder events.EventRecorder, writers *statuses.Writers, now clock.PassiveClock) error {
 	made, err := probejob.NewCache(mgr)
 	if err != nil {
 		return err
@@ -356,7 +361,7 @@ func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, 
 		return fmt.Errorf("setting up the calibration controller: %w", err)
 	}
 	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Probes: &o.probes, Slots: nodes, Writers: writers}
-	if err := measurements.SetupWithManager(mgr, made); err != nil {
+	if err := measurements.SetupWithManager(mgr, made, cached); err != nil {
 		return fmt.Errorf("setting up the measurement controller: %w", err)
 	}
 	return nil

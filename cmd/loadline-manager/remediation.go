@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/pkg/controllers/planning"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/remediation"
 	"loadline.dev/loadline/pkg/gauge/collected"
 )
@@ -25,16 +26,16 @@ func (o *options) addRemediationFlags(flags *pflag.FlagSet) {
 
 // addRemediation adds the controllers of Remediations and their policies, and, given what is collected from gauges, what proposes and judges
 // changes.
-func (o *options) addRemediation(mgr ctrl.Manager, recorder events.EventRecorder, history *collected.History, now clock.Clock) error {
+func (o *options) addRemediation(mgr ctrl.Manager, cached *pods.Cache, recorder events.EventRecorder, history *collected.History, now clock.Clock) error {
 	counted := remediation.NewMetrics(metrics.Registry)
 	changes := &remediation.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Namespace: ownNamespace(), Metrics: counted}
 	if history != nil {
 		changes.Judge = &planning.Judge{Client: mgr.GetClient(), API: mgr.GetAPIReader(), Collected: history, Clock: now}
 	}
-	if err := changes.SetupWithManager(mgr); err != nil {
+	if err := changes.SetupWithManager(mgr, cached); err != nil {
 		return fmt.Errorf("setting up the Remediation controller: %w", err)
 	}
-	policies := &remediation.PolicyReconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Namespace: ownNamespace(), Metrics: counted}
+	policies := &remediation.PolicyReconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: now, Pods: cached, Namespace: ownNamespace(), Metrics: counted}
 	if err := policies.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the RemediationPolicy controller: %w", err)
 	}

@@ -3,9 +3,12 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,14 +23,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // By what gauges observe, the manager proposes that the limit of a pod is raised which holds it back, has it raised, and says what that
-// won, with its own rights. KWOK plays the kubelet, except that the test says when the pod was resized, and another process the gauge.
+// won, with its own rights. KWOK plays the kubelet, except that the test says when the pod was resized, and another process the gauge. All
+// controllers that pods concern run, and share one cache of them.
 func TestTheManagerRaisesALimitByWhatGaugesObserve(t *testing.T) {
 	t.Parallel()
-	e := ownEnvironment(t)
+	log := filepath.Join(t.TempDir(), "audit.log")
+	e := startEnvironment(t, controlplane.Options{AuditLog: log})
 	p := e.newPlace(t, 1)
 	e.createAll(t, "config/remediation/remediator.yaml")
 	must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
@@ -58,6 +64,30 @@ func TestTheManagerRaisesALimitByWhatGaugesObserve(t *testing.T) {
 	p.eventually(t, change, func() bool {
 		return has(change.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, "won 0.4")
 	})
+	if caches := cachesOfAllPods(t, log); len(caches) != 1 {
+		t.Errorf("the manager has %d caches of all pods, want one for all controllers: %s", len(caches), caches)
+	}
+}
+
+// cachesOfAllPods returns the requests in an audit log by which caches began to read and watch the pods of all namespaces, whatever their labels.
+func cachesOfAllPods(t *testing.T, path string) (requests []string) {
+	t.Helper()
+	log, err := os.Open(filepath.Clean(path))
+	must(t, err)
+	defer log.Close()
+	for all := json.NewDecoder(log); ; {
+		var event struct{ Stage, RequestURI string }
+		err := all.Decode(&event)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the last line is being written
+			return requests
+		}
+		must(t, err)
+		u, err := url.Parse(event.RequestURI)
+		must(t, err)
+		if q := u.Query(); event.Stage == "ResponseStarted" && u.Path == "/api/v1/pods" && q.Get("sendInitialEvents") == "true" && !q.Has("labelSelector") {
+			requests = append(requests, event.RequestURI)
+		}
+	}
 }
 
 // gaugeAt makes the pod of a gauge that answers as a server does, and returns the path of the token that it takes.

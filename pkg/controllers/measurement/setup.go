@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 )
@@ -40,9 +41,9 @@ const (
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// SetupWithManager registers the controller. The cache is that of the Jobs of
-// measurements, see probejob.NewCache; the manager runs it.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error {
+// SetupWithManager registers the controller. The first cache is that of the Jobs of
+// measurements, see probejob.NewCache, the other one that of all pods; the manager runs both.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache, cached *pods.Cache) error {
 	r.API, r.Made = mgr.GetAPIReader(), made
 	r.Metrics = NewMetrics(metrics.Registry)
 	return ctrl.NewControllerManagedBy(mgr).
@@ -51,7 +52,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 		Watches(&v1alpha1.WorkloadProfile{}, r.Slots.WhenGone()).
 		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(statuses.ProfileChanged())).
 		Watches(&corev1.Node{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(otherNode())).
-		WatchesMetadata(&corev1.Pod{}, statuses.Delayed(otherDelay, r.active.all), builder.WithPredicates(comesOrGoes())).
+		WatchesRawSource(cached.Source(statuses.Delayed(otherDelay, r.active.all), comesOrGoes())).
 		WatchesMetadata(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetJob)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{}, foreign())).
 		WatchesMetadata(&batchv1.CronJob{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetCronJob)),

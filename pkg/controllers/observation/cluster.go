@@ -2,16 +2,12 @@ package observation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,17 +26,17 @@ type Sites struct {
 	Pods  Pods
 }
 
-// Pods are those of a cluster that run. They must not be changed.
+// Pods are those of a cluster, as package pods keeps them. They must not be changed.
 type Pods interface {
-	// OnNode returns those of a node.
-	OnNode(ctx context.Context, name string) ([]corev1.Pod, error)
-	// InNamespace returns those of a namespace.
-	InNamespace(ctx context.Context, name string) ([]corev1.Pod, error)
+	// RunningOnNode returns those that run on a node.
+	RunningOnNode(ctx context.Context, name string) ([]corev1.Pod, error)
+	// RunningInNamespace returns those of a namespace that run.
+	RunningInNamespace(ctx context.Context, name string) ([]corev1.Pod, error)
 }
 
 // newSites returns the sites of the manager's cluster, with gauges in a namespace where only those make pods who may see all
-// nodes: a pod of another could have any label. Only the fields that are needed are kept.
-func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
+// nodes: a pod of another could have any label. Only the fields of gauges that are needed are kept.
+func newSites(mgr ctrl.Manager, gaugeNamespace string, pods Pods) (*Sites, error) {
 	c, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
 		o.Scheme = mgr.GetScheme()
 		o.Cache = cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
@@ -52,17 +48,7 @@ func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up a cache of gauges: %w", err)
 	}
-	config := rest.CopyConfig(mgr.GetConfig())
-	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
-	api, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("setting up a cache of pods: %w", err)
-	}
-	pods, err := newRunningPods(api)
-	if err != nil {
-		return nil, fmt.Errorf("setting up a cache of pods: %w", err)
-	}
-	return &Sites{Gauges: c.GetCache(), Nodes: mgr.GetClient(), Pods: pods}, errors.Join(mgr.Add(c), mgr.Add(pods))
+	return &Sites{Gauges: c.GetCache(), Nodes: mgr.GetClient(), Pods: pods}, mgr.Add(c)
 }
 
 // slimGauge keeps the fields of the pod of a gauge that say where to ask it.
@@ -106,7 +92,7 @@ func (s *Sites) nodeWithPods(ctx context.Context, name string) (*corev1.Node, []
 	if err := s.Nodes.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
 		return nil, nil, fmt.Errorf("reading node %s: %w", name, err)
 	}
-	pods, err := s.Pods.OnNode(ctx, name)
+	pods, err := s.Pods.RunningOnNode(ctx, name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("listing the pods of node %s: %w", name, err)
 	}

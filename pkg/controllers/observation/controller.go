@@ -96,10 +96,10 @@ type Controller struct {
 // +kubebuilder:rbac:groups="",resources=pods;nodes,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// SetupWithManager has the manager run the controller while it leads.
-func (c *Controller) SetupWithManager(mgr ctrl.Manager) (err error) {
+// SetupWithManager has the manager run the controller while it leads, with the pods of its cluster.
+func (c *Controller) SetupWithManager(mgr ctrl.Manager, pods Pods) (err error) {
 	if c.Sites == nil {
-		if c.Sites, err = newSites(mgr, c.GaugeNamespace); err != nil {
+		if c.Sites, err = newSites(mgr, c.GaugeNamespace, pods); err != nil {
 			return err
 		}
 	}

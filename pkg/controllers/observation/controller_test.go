@@ -57,16 +57,19 @@ const (
 	nodeName = "worker-1"
 )
 
+// nodeField is the field that selects pods by the name of their node.
+const nodeField = "spec.nodeName"
+
 // podsOf are the pods that a client reads, by an index of nodeField.
 type podsOf struct{ client.Reader }
 
-func (p podsOf) OnNode(ctx context.Context, name string) ([]corev1.Pod, error) {
+func (p podsOf) RunningOnNode(ctx context.Context, name string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := p.List(ctx, &pods, client.MatchingFields{nodeField: name})
 	return pods.Items, err
 }
 
-func (p podsOf) InNamespace(ctx context.Context, name string) ([]corev1.Pod, error) {
+func (p podsOf) RunningInNamespace(ctx context.Context, name string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := p.List(ctx, &pods, client.InNamespace(name))
 	return pods.Items, err

@@ -83,7 +83,7 @@ func (c *Controller) keepUp(ctx context.Context, profiles []v1alpha1.WorkloadPro
 		Mode: modes.modeOf, Profiles: profiles, Unprofiled: c.longUnprofiled(now), Now: now,
 		Follows: func(pod *corev1.Pod) bool { return snapshot.Workload(pod) != nil },
 		Pods: func(namespace string) ([]corev1.Pod, error) {
-			return c.Sites.Pods.InNamespace(ctx, namespace)
+			return c.Sites.Pods.RunningInNamespace(ctx, namespace)
 		},
 	})
 	if err != nil {

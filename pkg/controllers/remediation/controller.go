@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/remediations"
 )
@@ -46,9 +47,9 @@ type Reconciler struct {
 	Metrics *Metrics
 }
 
-// SetupWithManager registers the controller. One change is looked at after the other, so that
-// those that are started hold the budgets together.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+// SetupWithManager registers the controller, which watches the pods of the cache. One change is
+// looked at after the other, so that those that are started hold the budgets together.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, cached *pods.Cache) error {
 	r.API = mgr.GetAPIReader()
 	if r.Metrics == nil {
 		r.Metrics = NewMetrics(metrics.Registry)
@@ -63,14 +64,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}
 		r.Resizable = resizable
 	}
-	pods := &metav1.PartialObjectMetadata{}
-	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("remediation").
 		For(&v1alpha1.Remediation{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.RemediationPolicy{}, handler.EnqueueRequestsFromMapFunc(r.ofPolicy), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.ofNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
-		WatchesMetadata(pods, handler.EnqueueRequestsFromMapFunc(r.ofPod)).
+		WatchesRawSource(cached.Source(handler.EnqueueRequestsFromMapFunc(r.ofPod))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Complete(r)
 }

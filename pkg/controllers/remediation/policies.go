@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/remediations"
 )
@@ -39,6 +39,8 @@ type PolicyReconciler struct {
 	Client   client.Client
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
+	// Pods reads the labels of the pods of the cluster.
+	Pods pods.LabelReader
 	// Namespace is the one that the manager runs in.
 	Namespace string
 	// Metrics are those of the [Reconciler].
@@ -114,25 +116,21 @@ func (r *PolicyReconciler) surroundings(ctx context.Context, in *remediations.In
 	if err := r.Client.List(ctx, &namespaces, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing namespaces: %w", err)
 	}
-	labelsOf := make(map[string]labels.Set, len(namespaces.Items))
+	var candidates []remediations.Pod
 	for i := range namespaces.Items {
 		n := &namespaces.Items[i]
-		labelsOf[n.Name] = n.Labels
 		if n.Name == r.Namespace && remediations.Stopped(n.Labels) {
 			in.Stopped = stoppedBy(n.Name)
 		}
+		labelled, err := r.Pods.Labels(ctx, n.Name)
+		if err != nil {
+			return fmt.Errorf("listing pods: %w", err)
+		}
+		for _, of := range labelled {
+			candidates = append(candidates, remediations.Pod{Namespace: n.Name, NamespaceLabels: n.Labels, Labels: of})
+		}
 	}
-	pods := metav1.PartialObjectMetadataList{}
-	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
-	if err := r.Client.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing pods: %w", err)
-	}
-	chosen := make([]remediations.Pod, len(pods.Items))
-	for i := range pods.Items {
-		p := &pods.Items[i]
-		chosen[i] = remediations.Pod{Namespace: p.Namespace, NamespaceLabels: labelsOf[p.Namespace], Labels: p.Labels}
-	}
-	in.Conflict = remediations.Conflicts(remediations.CompileAll(policies.Items), chosen)[in.Policy.Name]
+	in.Conflict = remediations.Conflicts(remediations.CompileAll(policies.Items), candidates)[in.Policy.Name]
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package remediation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	testingclock "k8s.io/utils/clock/testing"
@@ -18,12 +21,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/remediations"
 )
 
 // policies returns a reconciler of policies in a world.
 func (w *world) policies() *PolicyReconciler {
-	return &PolicyReconciler{Client: w.Client, Recorder: &events.FakeRecorder{Events: w.events}, Clock: w.clock, Namespace: "loadline-system", Metrics: w.Metrics}
+	return &PolicyReconciler{
+		Client: w.Client, Recorder: &events.FakeRecorder{Events: w.events}, Clock: w.clock, Pods: w, Namespace: "loadline-system", Metrics: w.Metrics,
+	}
+}
+
+// Labels returns the labels of the pods of a namespace, as [pods.Cache] does.
+func (w *world) Labels(ctx context.Context, namespace string) ([]labels.Set, error) {
+	return statuses.Labels(ctx, w.Client, corev1.SchemeGroupVersion.WithKind("Pod"), client.InNamespace(namespace))
 }
 
 // judgedChange is one that ended and has won a part of the 0.50 that were predicted.

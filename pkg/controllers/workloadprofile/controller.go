@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/pods"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/profiles"
@@ -45,6 +45,8 @@ type Reconciler struct {
 	// Writers bound how many statuses are written at once, here and by the other
 	// controllers that share them. Nil writes one after another.
 	Writers *statuses.Writers
+	// Pods reads the labels of the pods of the cluster. Set by SetupWithManager.
+	Pods pods.LabelReader
 	// Trees answer whether the SLA of a profile in a ShareTree can be met. SetupWithManager needs
 	// them; without them the condition is unchanged.
 	Trees *sharetree.Answers
@@ -52,19 +54,18 @@ type Reconciler struct {
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=patch
-// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// SetupWithManager registers the controller.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+// SetupWithManager registers the controller, which watches the pods of the cache.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, cached *pods.Cache) error {
+	r.Pods = cached
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("workloadprofile").
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(namespaceOf),
 			builder.WithPredicates(predicate.Or(statuses.ProfileChanged(), r.overwritten()))).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.allNamespaces),
 			builder.WithPredicates(statuses.ProfileChanged())).
-		WatchesMetadata(&corev1.Pod{}, statuses.Delayed(podDelay, namespaceOf),
-			builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		WatchesRawSource(cached.Source(statuses.Delayed(podDelay, namespaceOf), predicate.LabelChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.Trees.Changed(), handler.EnqueueRequestsFromMapFunc(namespaceOf))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Writers.Limit()}).
 		Complete(r)
@@ -120,9 +121,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing node profiles: %w", err)
 	}
-	pods, err := statuses.Labels(ctx, r.Client, corev1.SchemeGroupVersion.WithKind("Pod"), client.InNamespace(request.Namespace))
+	pods, err := r.Pods.Labels(ctx, request.Namespace)
 	if err != nil {
-		return reconcile.Result{}, err
+		return reconcile.Result{}, fmt.Errorf("listing pods: %w", err)
 	}
 
 	now := metav1.NewTime(r.Clock.Now())

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
 )
 
@@ -59,8 +61,15 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		}).Build()
 	recorder := events.NewFakeRecorder(100)
 	c.events = recorder.Events
-	c.Reconciler = &workloadprofile.Reconciler{Client: c.Client, Recorder: recorder, Clock: testingclock.NewFakePassiveClock(noon)}
+	c.Reconciler = &workloadprofile.Reconciler{Client: c.Client, Recorder: recorder, Clock: testingclock.NewFakePassiveClock(noon), Pods: podsOf{c.Client}}
 	return c
+}
+
+// podsOf are the pods that a client reads.
+type podsOf struct{ client.Reader }
+
+func (p podsOf) Labels(ctx context.Context, namespace string) ([]labels.Set, error) {
+	return statuses.Labels(ctx, p, corev1.SchemeGroupVersion.WithKind("Pod"), client.InNamespace(namespace))
 }
 
 // reconcile decides on namespace shop and returns the written objects and the emitted events.
@@ -325,14 +334,24 @@ func TestAFailureToListNamesWhatWasListed(t *testing.T) {
 	for kind, want := range map[string]string{
 		"*v1alpha1.WorkloadProfileList": "listing profiles: broken",
 		"*v1alpha1.NodeProfileList":     "listing node profiles: broken",
-		"*v1.PartialObjectMetadataList": "listing pods: broken",
+		"labels of pods":                "listing pods: broken",
 	} {
 		c := newCluster(t, declared("web", "app", "web", "0.5"))
 		c.Reconciler.Client = failingToList{c.Client, kind}
+		if kind == "labels of pods" {
+			c.Pods = unreadPods{}
+		}
 		if _, err := c.Reconcile(t.Context(), request); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", kind, err, want)
 		}
 	}
+}
+
+// unreadPods are pods that cannot be read.
+type unreadPods struct{}
+
+func (unreadPods) Labels(context.Context, string) ([]labels.Set, error) {
+	return nil, errors.New("broken")
 }
 
 // failingToList is a client that cannot list objects of one Go type.

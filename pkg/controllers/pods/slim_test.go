@@ -1,21 +1,15 @@
-package observation
+package pods
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 
 	"loadline.dev/loadline/pkg/controllers/interned"
 )
@@ -39,23 +33,6 @@ func TestWhatIsKeptOfPodsIsEnough(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfGaugesIsEnough(t *testing.T) {
-	t.Parallel()
-	full := gauge(t, "10.1.2.3", "8443")
-	full.Annotations = map[string]string{"large": "text"}
-	want := gauge(t, "10.1.2.3", "8443")
-	want.Spec = corev1.PodSpec{NodeName: full.Spec.NodeName, Containers: []corev1.Container{{Ports: full.Spec.Containers[0].Ports}}}
-	for _, test := range []struct{ give, want any }{{full, want}, {node(), node()}} {
-		got, err := slimGauge(test.give)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("unexpected object (-want +got):\n%s", diff)
-		}
-	}
-}
-
 func TestPodsOfATemplateShareWhatTheyHaveInCommon(t *testing.T) {
 	t.Parallel()
 	var values interned.Values
@@ -66,74 +43,6 @@ func TestPodsOfATemplateShareWhatTheyHaveInCommon(t *testing.T) {
 	}
 	if one.labels["app"] != "cart" || other.labels["app"] != "sort" {
 		t.Errorf("the labels are %v and %v", one.labels, other.labels)
-	}
-}
-
-// Pods are found by their nodes and namespaces once they are asked for, and follow the cluster.
-func TestRunningPodsFollowTheCluster(t *testing.T) {
-	t.Parallel()
-	api := kubernetesfake.NewClientset(pod("cart-1", "cart"), pod("cart-2", "cart"))
-	pods, err := newRunningPods(api)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- pods.Start(ctx) }()
-	names := func(some []corev1.Pod, err error) string {
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for i := range some {
-			all = append(all, some[i].Name)
-		}
-		slices.Sort(all)
-		return strings.Join(all, " ")
-	}
-	if got := names(pods.OnNode(ctx, nodeName)); got != "cart-1 cart-2" {
-		t.Errorf("on the node are %q", got)
-	}
-	namespace := pod("cart-1", "cart").Namespace
-	if got := names(pods.InNamespace(ctx, namespace)); got != "cart-1 cart-2" {
-		t.Errorf("in the namespace are %q", got)
-	}
-	if got := names(pods.OnNode(ctx, "other")) + names(pods.InNamespace(ctx, "other")); got != "" {
-		t.Errorf("elsewhere is %q", got)
-	}
-	if err := api.CoreV1().Pods(namespace).Delete(ctx, "cart-1", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	changed := pod("cart-3", "cart")
-	if _, err := api.CoreV1().Pods(namespace).Create(ctx, changed, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	err = wait.PollUntilContextTimeout(ctx, time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return names(pods.OnNode(ctx, nodeName)) == "cart-2 cart-3", nil
-	})
-	if err != nil {
-		t.Errorf("after one went and one came there are %q", names(pods.OnNode(ctx, nodeName)))
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
-// A manager that ends before its pods are read says so, and one that never asks for them ends, too.
-func TestPodsThatAreNotReadAreAnError(t *testing.T) {
-	t.Parallel()
-	pods, err := newRunningPods(kubernetesfake.NewClientset())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if err := pods.Start(ctx); err != nil {
-		t.Error(err)
-	}
-	if _, err := pods.OnNode(ctx, nodeName); err == nil || !strings.HasPrefix(err.Error(), "reading the pods that run: ") {
-		t.Errorf("got %v", err)
 	}
 }
 
