@@ -144,6 +144,8 @@ type cycle struct {
 	pod       *profile.Candidates // for prices
 	candidate *candidate          // for bounds
 	place     int                 // of its kind in the nodeTable
+	number    uint64              // of the cycle in the nodeTable
+	epoch     uint64              // of the nodeTable
 	budget    *budget
 
 	refusals  refusals
@@ -186,7 +188,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	}
 	d.kinds.begin(c.version)
 	c.candidate.kind = d.kinds.number(c.candidate)
-	c.place = d.nodes.beginCycle(len(infos), c.candidate.kind)
+	d.nodes.beginCycle(len(infos), c)
 	state.Write(cycleKey, c)
 	return c, nil
 }

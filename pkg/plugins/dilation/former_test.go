@@ -177,14 +177,14 @@ func TestWhatWasFoundHoldsWhereNothingThatCountsChanges(t *testing.T) {
 			}
 			object(node, func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourceMemory] = resource.MustParse("8Gi") })
 			costs := countCosts(d)
-			find := func() *nodeState {
+			find := func() nodeDetails {
 				for range 2 { // the first time the node may be new
 					filter(t, d, testPod("new", "light"), node)
 					scores(t, d, testPod("new", "light"), []fwk.NodeInfo{node})
 				}
-				return d.known(node)
+				return d.known(t, node)
 			}
-			found := *find()
+			found := find()
 			before, filtered := *costs, found.found[0].filtered
 			test.change(t, node)
 			now := find()

@@ -431,7 +431,7 @@ func TestACopyOfANodeLeavesWhatIsKnownOfItAlone(t *testing.T) {
 			t.Fatal("the node takes the pod")
 		}
 	}
-	known := *d.known(node)
+	known := d.known(t, node)
 	state := framework.NewCycleState()
 	if _, status := d.PreFilter(t.Context(), state, testPod("new", "job"), nil); !status.IsSuccess() {
 		t.Fatal(status)
@@ -443,8 +443,8 @@ func TestACopyOfANodeLeavesWhatIsKnownOfItAlone(t *testing.T) {
 	if status := d.Filter(t.Context(), state, testPod("new", "job"), without); !status.IsSuccess() {
 		t.Errorf("without the pod that is there: %v", status)
 	}
-	if now := *d.known(node); !slices.Equal(now.found, known.found) || now.residents != known.residents || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
-		t.Errorf("known of the node: %+v, was %+v, of %d nodes", now, known, len(d.nodes.nodes)+len(d.nodes.added))
+	if now := d.known(t, node); !slices.Equal(now.found, known.found) || now.residents != known.residents || d.nodes.taken+len(d.nodes.added) != 1 {
+		t.Errorf("known of the node: %+v, was %+v, of %d nodes", now, known, d.nodes.taken+len(d.nodes.added))
 	}
 }
 

@@ -70,7 +70,7 @@ func TestPodsOfAKindOfTheirOwnLeaveRoomForOthers(t *testing.T) {
 	if n := *costs - before; n != 10*kinds {
 		t.Errorf("%d costs were found for %d pods of a kind of their own, beside others", n, 10*kinds)
 	}
-	if n := len(d.known(node).found); n != maxPerNode {
+	if n := len(d.known(t, node).found); n != maxPerNode {
 		t.Errorf("%d findings are kept, want %d", n, maxPerNode)
 	}
 }

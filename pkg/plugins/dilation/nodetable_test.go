@@ -88,14 +88,14 @@ func TestAChangedProfileTouchesTheNodesOfItsPods(t *testing.T) {
 				list = append(list, testNode(name, 4, pods...))
 			}
 			slices.SortFunc(list, func(a, b fwk.NodeInfo) int { return cmp.Compare(a.Node().Name, b.Node().Name) })
-			known := func() (all []nodeState) {
+			known := func() (all []nodeDetails) {
 				for range 2 { // the first time the nodes may be new
 					pod := in("new", testPod("new", "new"))
 					filter(t, d, pod, list...)
 					scores(t, d, pod, list)
 				}
 				for _, node := range list {
-					all = append(all, *d.known(node))
+					all = append(all, d.known(t, node))
 				}
 				return all
 			}

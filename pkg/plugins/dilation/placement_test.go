@@ -41,10 +41,24 @@ func (d *Dilation) knows(infos ...fwk.NodeInfo) {
 	d.cluster = c
 }
 
-// known returns what the plugin has found of a node, nil for nothing.
-func (d *Dilation) known(node fwk.NodeInfo) *nodeState {
-	info, _ := node.(*framework.NodeInfo)
-	return d.nodes.nodes[info]
+// known returns what the plugin has found of a node, with findings at their places.
+func (d *Dilation) known(t testingT, node fwk.NodeInfo) nodeDetails {
+	t.Helper()
+	info, is := node.(*framework.NodeInfo)
+	if !is {
+		t.Fatalf("the node is a %T", node)
+	}
+	n := d.nodes.slot(info)
+	if n.node == nil {
+		t.Fatal("nothing is known of the node")
+	}
+	details := *n.nodeDetails
+	details.found = slices.Clone(n.found)
+	if more := n.place + 1 - len(details.found); more > 0 {
+		details.found = append(details.found, make([]finding, more)...)
+	}
+	details.found[n.place] = n.finding
+	return details
 }
 
 // assigned is a pod with the node that a placement gives it.
