@@ -20,7 +20,7 @@ const (
 
 // placement holds what the event of a placed pod says.
 type placement struct {
-	node      *node.Node // with the pod, the last
+	node      *node.Node // with the pod, the last; nil where nothing is worked out of it
 	announced bool       // whether there is an event though no bound is exceeded
 	most      float64    // a bound from above on the dilation of the pod if it is announced, +Inf for none
 	excesses  []node.Excess
@@ -55,8 +55,10 @@ func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.
 	if p.announced {
 		p.most = r.most(c.candidate)
 	}
-	if p.announced || len(p.excesses) > 0 {
+	if worked := p.announced && len(r.Pods) < maxWorkedOut; worked || len(p.excesses) > 0 {
 		p.node = r.and(c.candidate)
+	}
+	if p.announced || len(p.excesses) > 0 {
 		c.placement = p
 	}
 	return nil
@@ -92,8 +94,9 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 
 // outlook says how the pod fares, and why; nothing where too many pods are there to say.
 func (p *placement) outlook(b *budget) (much, why string) {
-	g, last, most := grant{budget: b}, len(p.node.Pods)-1, p.most
-	if last < maxWorkedOut {
+	most := p.most
+	if p.node != nil && len(p.node.Pods) <= maxWorkedOut {
+		g, last := grant{budget: b}, len(p.node.Pods)-1
 		outlook := p.node.Outlook(g.granted)
 		dilation := outlook.Dilations[last]
 		if !outlook.Bounded() {

@@ -38,10 +38,4 @@ func priceNode(ctx context.Context, r *residents) *nodePrices {
 	return &nodePrices{prices: prices, class: r.class}
 }
 
-func podsOf(node fwk.NodeInfo) []*corev1.Pod {
-	pods := make([]*corev1.Pod, len(node.GetPods()))
-	for j, pod := range node.GetPods() {
-		pods[j] = pod.GetPod()
-	}
-	return pods
-}
+func podsOf(node fwk.NodeInfo) []*corev1.Pod { return podsAfter(nil, node) }

@@ -86,8 +86,9 @@ type residents struct {
 	servers   []int
 	cpu       int
 
-	kinds   []kind     // of the pods
-	alike   []residing // the pods of each kind, in the order of these
+	infos   []fwk.PodInfo // of the pods, to see without a look at these which have changed
+	kinds   []kind        // of the pods
+	alike   []residing    // the pods of each kind, in the order of these
 	ceiling *contention.Ceiling
 	known   *kinds
 
@@ -117,11 +118,11 @@ type outcome struct {
 // for nothing, is taken from there; it must be of the same version, and is not asked again. It takes O(n) time for n pods, and is slow for those
 // only that were not there before.
 func newResidents(m *modes, known *kinds, c *cycle, info fwk.NodeInfo, before *residents) *residents {
-	object, pods := info.Node(), podsOf(info)
+	object, infos, pods := info.Node(), slices.Clone(info.GetPods()), podsAfter(before, info)
 	resources, class := c.snapshot.Resources(), c.snapshot.NodeClass(object)
 	r := &residents{
 		object: object, class: class, resources: resources, servers: resources.Servers(object, class), cpu: resources.Processor(),
-		kinds: make([]kind, len(pods)), known: known,
+		infos: infos, kinds: make([]kind, len(pods)), known: known,
 	}
 	if before == nil {
 		r.Followed = c.snapshot.Follow(pods)
@@ -165,6 +166,20 @@ func newResidents(m *modes, known *kinds, c *cycle, info fwk.NodeInfo, before *r
 		r.ceiling.Add(some.vector, some.share, some.count)
 	}
 	return r
+}
+
+// podsAfter returns the pods of a node, of which some may have been on it before, at the same places. The scheduler has a pod that is on a node
+// in the same PodInfo as long as it does not change.
+func podsAfter(before *residents, node fwk.NodeInfo) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(node.GetPods()))
+	for j, info := range node.GetPods() {
+		if before != nil && j < len(before.infos) && before.infos[j] == info {
+			pods[j] = before.Pods[j]
+		} else {
+			pods[j] = info.GetPod()
+		}
+	}
+	return pods
 }
 
 // merged returns pods in the order of their kinds, each kind once, if there are any. It changes the list that it is given.
