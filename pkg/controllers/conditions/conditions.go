@@ -28,25 +28,47 @@ var description = prometheus.NewDesc("loadline_object_condition",
 	"Conditions of Loadline's objects as they are now, each with the value 1: the kind, namespace and name of the object, and the type, status (True, False or Unknown) and reason of the condition.",
 	[]string{"kind", "object_namespace", "object_name", "type", "status", "reason"}, nil)
 
-// SetupWithManager has the manager show conditions while it leads: of several
-// replicas only one does. Those of RemediationPolicies it shows where remediation
+// SetupWithManager has the manager show conditions while it leads, once the cache
+// has read all objects: of several replicas only one does. Those of RemediationPolicies it shows where remediation
 // says so, for without it has no right to read them.
 func SetupWithManager(mgr ctrl.Manager, remediation bool) error {
-	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		c := &collector{reader: mgr.GetClient(), remediation: remediation}
-		if err := metrics.Registry.Register(c); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		metrics.Registry.Unregister(c)
-		return nil
-	}))
+	c := &collector{reader: mgr.GetClient(), remediation: remediation}
+	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return c.show(ctx, metrics.Registry) }))
 }
 
 // collector is asked by Prometheus.
 type collector struct {
 	reader      client.Reader
 	remediation bool
+}
+
+// show registers the collector, until the context is done, once all objects have been
+// read. Scrapes before would fail, and with them all other metrics. One that cannot be
+// read does not keep the others away: then it is the scrape that says so.
+func (c *collector) show(ctx context.Context, registry prometheus.Registerer) error {
+	for kind, list := range c.lists() {
+		if err := c.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Cannot show the conditions of objects", "kind", kind)
+		}
+	}
+	if err := registry.Register(c); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	registry.Unregister(c)
+	return nil
+}
+
+// lists returns an empty list of each kind of objects.
+func (c *collector) lists() map[string]client.ObjectList {
+	lists := map[string]client.ObjectList{
+		"NodeProfile": &v1alpha1.NodeProfileList{}, "PoolPlan": &v1alpha1.PoolPlanList{}, "ShareTree": &v1alpha1.ShareTreeList{},
+		"TraceReplay": &v1alpha1.TraceReplayList{}, "WorkloadProfile": &v1alpha1.WorkloadProfileList{},
+	}
+	if c.remediation {
+		lists["RemediationPolicy"] = &v1alpha1.RemediationPolicyList{}
+	}
+	return lists
 }
 
 // Describe sends the description of the metric.
@@ -57,14 +79,7 @@ func (*collector) Describe(descriptions chan<- *prometheus.Desc) { descriptions 
 func (c *collector) Collect(all chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	kinds := map[string]client.ObjectList{
-		"NodeProfile": &v1alpha1.NodeProfileList{}, "PoolPlan": &v1alpha1.PoolPlanList{}, "ShareTree": &v1alpha1.ShareTreeList{},
-		"TraceReplay": &v1alpha1.TraceReplayList{}, "WorkloadProfile": &v1alpha1.WorkloadProfileList{},
-	}
-	if c.remediation {
-		kinds["RemediationPolicy"] = &v1alpha1.RemediationPolicyList{}
-	}
-	for kind, list := range kinds {
+	for kind, list := range c.lists() {
 		if err := c.collect(ctx, kind, list, all); err != nil {
 			all <- prometheus.NewInvalidMetric(description, err)
 		}

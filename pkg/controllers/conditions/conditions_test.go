@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -75,4 +76,72 @@ func TestAKindThatCannotBeReadIsAnError(t *testing.T) {
 	if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "kind PoolPlan: the server is away") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// While a cache reads a kind for the first time, which may take minutes, scrapes show everything else; then they show conditions. They do not
+// once the manager leads no more, also where it ends before all is read.
+func TestConditionsAreShownOnceAllObjectsHaveBeenRead(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]bool{"it leads long enough": true, "it ends before": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				synced := make(chan struct{})
+				c := newCollector(t, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+					if _, profiles := list.(*v1alpha1.WorkloadProfileList); profiles {
+						select {
+						case <-synced:
+						case <-ctx.Done():
+							return ctx.Err()
+						}
+					}
+					return c.List(ctx, list, opts...)
+				}})
+				registry := prometheus.NewPedanticRegistry()
+				shown := func(when string, want int) {
+					t.Helper()
+					synctest.Wait()
+					n, err := testutil.GatherAndCount(registry)
+					if err != nil || n != want {
+						t.Errorf("%s: %d metrics (%v), want %d", when, n, err, want)
+					}
+				}
+				ctx, end := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- c.show(ctx, registry) }()
+				shown("before all is read", 0)
+				if read {
+					close(synced)
+					shown("once all is read", 7)
+				}
+				end()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				shown("at the end", 0)
+			})
+		})
+	}
+}
+
+// A kind that cannot be read at all is said by scrapes.
+func TestAKindThatCannotBeReadFailsScrapes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCollector(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return errors.New("the server is away")
+		}})
+		registry := prometheus.NewPedanticRegistry()
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.show(ctx, registry) }()
+		synctest.Wait()
+		if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "the server is away") {
+			t.Errorf("got %v", err)
+		}
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
