@@ -168,7 +168,7 @@ func Launch(log io.Writer, binary string, flags ...string) (*Process, error) {
 }
 
 func (p *Process) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // as one may take that reads a large cluster
 	defer cancel()
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()

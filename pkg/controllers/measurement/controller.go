@@ -49,7 +49,8 @@ type Reconciler struct {
 	Metrics *Metrics
 
 	memories  probejob.Memory[memory]
-	active    active
+	active    noted // the profiles that are being measured
+	wanted    noted // those that are to be measured, now or again
 	looks     looks // at nodes
 	running   looks // at namespaces, for pods that run
 	templates probejob.Memory[seenTemplate]
@@ -65,6 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, cached); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, err
 	}
+	r.wanted.set(request, cached.Spec.Measurement != nil)
 	unmeasured, err := r.unmeasured(ctx, request, cached)
 	if unmeasured || err != nil {
 		return reconcile.Result{}, err

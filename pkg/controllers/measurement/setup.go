@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -50,8 +51,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache, cached
 		Named("measurement").
 		For(&v1alpha1.WorkloadProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, r.Slots.WhenGone()).
-		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(statuses.ProfileChanged())).
-		Watches(&corev1.Node{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(otherNode())).
+		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.wanted.all), builder.WithPredicates(statuses.ProfileChanged())).
+		Watches(&corev1.Node{}, statuses.Delayed(otherDelay, r.wanted.all), builder.WithPredicates(otherNode())).
 		WatchesRawSource(cached.Source(statuses.Delayed(otherDelay, r.active.all), comesOrGoes())).
 		WatchesMetadata(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetJob)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{}, foreign())).
@@ -86,11 +87,6 @@ func foreign() predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[probejob.MeasurementKey] == "" })
 }
 
-// toMeasure maps anything to all profiles that are to be measured.
-func (r *Reconciler) toMeasure(ctx context.Context, _ client.Object) []reconcile.Request {
-	return r.profiles(ctx, "", func(*v1alpha1.Measurement) bool { return true })
-}
-
 // ofTarget maps objects of a kind to the profiles whose target they are.
 func (r *Reconciler) ofTarget(kind string) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {
@@ -100,7 +96,7 @@ func (r *Reconciler) ofTarget(kind string) handler.MapFunc {
 	}
 }
 
-// profiles returns those of a namespace, or of all, whose measurement is as wanted.
+// profiles returns those of a namespace whose measurement is as wanted.
 func (r *Reconciler) profiles(ctx context.Context, namespace string, wanted func(*v1alpha1.Measurement) bool) []reconcile.Request {
 	var all v1alpha1.WorkloadProfileList
 	if err := r.Client.List(ctx, &all, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -116,41 +112,37 @@ func (r *Reconciler) profiles(ctx context.Context, namespace string, wanted func
 	return requests
 }
 
-// active are the profiles that are being measured. The zero value is empty.
-type active struct {
+// noted are some of the profiles. The zero value is none.
+type noted struct {
 	mu  sync.Mutex
-	now map[reconcile.Request]bool
+	now sets.Set[reconcile.Request]
 }
 
-// set notes whether a profile is being measured, and returns how many are.
-func (a *active) set(request reconcile.Request, measuring bool) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.now == nil {
-		a.now = map[reconcile.Request]bool{}
+// set notes whether a profile is one of them, and returns how many are.
+func (n *noted) set(request reconcile.Request, is bool) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case !is:
+		n.now.Delete(request)
+	case n.now == nil:
+		n.now = sets.New(request)
+	default:
+		n.now.Insert(request)
 	}
-	if measuring {
-		a.now[request] = true
-	} else {
-		delete(a.now, request)
-	}
-	return len(a.now)
+	return n.now.Len()
 }
 
-// has reports whether a profile is being measured.
-func (a *active) has(request reconcile.Request) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.now[request]
+// has reports whether a profile is one of them.
+func (n *noted) has(request reconcile.Request) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.now.Has(request)
 }
 
-// all maps anything to the profiles that are being measured.
-func (a *active) all(context.Context, client.Object) []reconcile.Request {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	requests := make([]reconcile.Request, 0, len(a.now))
-	for request := range a.now {
-		requests = append(requests, request)
-	}
-	return requests
+// all maps anything to all of them. It looks at no other profile: a large cluster has thousands, and as many nodes that come.
+func (n *noted) all(context.Context, client.Object) []reconcile.Request {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.now.UnsortedList()
 }
