@@ -46,7 +46,7 @@ func simpleCPU(pod *corev1.Pod) (request, limit int64, simple bool) {
 		return 0, 0, false
 	}
 	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].Resources != nil {
+		if s := &pod.Status.ContainerStatuses[i]; s.Resources != nil && (pod.Status.QOSClass == "" || resized(pod, s)) {
 			return 0, 0, false
 		}
 	}
@@ -68,6 +68,22 @@ func simpleCPU(pod *corev1.Pod) (request, limit int64, simple bool) {
 		return request, 0, true
 	}
 	return request, Quota(limit), true
+}
+
+// resized reports whether a container, by its status, has other CPU than its specification says: kubelets report what it has of each that runs.
+func resized(pod *corev1.Pod, s *corev1.ContainerStatus) bool {
+	for i := range pod.Spec.Containers {
+		if c := &pod.Spec.Containers[i]; c.Name == s.Name {
+			return !equalCPU(c.Resources.Requests, s.Resources.Requests) || !equalCPU(c.Resources.Limits, s.Resources.Limits)
+		}
+	}
+	return false
+}
+
+func equalCPU(a, b corev1.ResourceList) bool {
+	x, is := a[corev1.ResourceCPU]
+	y, also := b[corev1.ResourceCPU]
+	return is == also && x.Cmp(y) == 0
 }
 
 // bestEffort reports whether a pod as in simpleCPU is of class BestEffort.

@@ -48,6 +48,44 @@ func TestThePlaceOfAPodAmongAllPods(t *testing.T) {
 	}
 }
 
+// Whatever the status of a pod says of its containers, its place is that of a pod whose specification says so; and where that is what the
+// specification says, as of all pods that are not being resized, it takes no memory to find out.
+func TestThePlaceOfAPodThatRuns(t *testing.T) {
+	t.Parallel()
+	amounts := []corev1.ResourceList{nil, cpus("100m"), cpus("300m"), {corev1.ResourceMemory: resource.MustParse("1Gi")}}
+	for _, class := range []corev1.PodQOSClass{"", corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
+		for _, requests := range amounts {
+			for _, limits := range amounts {
+				for _, actualRequests := range amounts {
+					for _, actualLimits := range amounts {
+						running := pod("running", container("app", "", ""), container("log", "50m", "200m"))
+						running.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: requests, Limits: limits}
+						running.Status.QOSClass = class
+						want := running.DeepCopy()
+						want.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: actualRequests, Limits: actualLimits}
+						running.Status.ContainerStatuses = []corev1.ContainerStatus{
+							{Name: "log", Resources: running.Spec.Containers[1].Resources.DeepCopy()},
+							{Name: "app", Resources: want.Spec.Containers[0].Resources.DeepCopy()},
+						}
+						if got, want := cgroup.Flat(&running), cgroup.Flat(want); got != want {
+							t.Errorf("%q, %v and %v of which %v and %v hold: %+v, want %+v", class, requests, limits, actualRequests, actualLimits, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestThePlaceOfAPodThatRunsTakesNoMemory(t *testing.T) {
+	running := pod("running", container("app", "100m", "300m"))
+	running.Status.QOSClass = corev1.PodQOSBurstable
+	running.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", Resources: running.Spec.Containers[0].Resources.DeepCopy()}}
+	if n := testing.AllocsPerRun(100, func() { cgroup.Flat(&running) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // Where no pod is BestEffort, shares of the tree and of the flat list are close.
 func TestTheFlatListIsCloseToTheTree(t *testing.T) {
 	t.Parallel()
