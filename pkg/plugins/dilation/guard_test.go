@@ -361,13 +361,18 @@ func BenchmarkFilter(b *testing.B) {
 			d.cluster = cluster{nodes: list}
 			pod := testPod("new", "job")
 			filter(b, d, pod, list...)
-			state := framework.NewCycleState()
-			if _, status := d.PreFilter(b.Context(), state, pod, nil); !status.IsSuccess() {
-				b.Fatal(status)
-			}
+			var state fwk.CycleState
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {
+				if n%nodes == 0 { // another cycle, or nodes would not be looked at again
+					b.StopTimer()
+					state = framework.NewCycleState()
+					if _, status := d.PreFilter(b.Context(), state, pod, nil); !status.IsSuccess() {
+						b.Fatal(status)
+					}
+					b.StartTimer()
+				}
 				d.Filter(b.Context(), state, pod, list[n%nodes])
 				n++
 			}

@@ -13,11 +13,12 @@ import (
 // version is of what concerns all nodes: the NodeProfiles, with the resources, and by how much bounds bind.
 type version struct{ nodes, modes uint64 }
 
-// nodeTable holds what is known about each node. That holds for as long as the generation of
+// nodeTable holds what is known about each node. That is valid for as long as the generation of
 // its NodeInfo, which changes whenever a pod comes or goes, assumed ones included, the version,
-// and the profiles that its own pods follow. Whoever changes other profiles, of any namespace,
-// has the node's pods looked at again at most, where they are of that namespace, and not the
-// node priced and its model solved.
+// and the profiles that its own pods follow. With another generation the pods that have changed are
+// looked at again, and where none has changed in what counts (see fareAs) what was found stays.
+// Whoever changes other profiles, of any namespace, has the node's pods looked at again at most,
+// where they are of that namespace, and not the node priced and its model solved.
 //
 // It finds a node by its NodeInfo in the scheduler's snapshot, which stays in its place as long as
 // there is the node, so that neither names nor Node objects are read. Copies, in which preemption tries
@@ -38,8 +39,10 @@ type nodeTable struct {
 	places places
 	cycles uint64 // that began
 	epoch  uint64 // changes with what concerns all nodes, and with any profile
-	latest version
-	at     uint64 // Version of the last snapshot
+
+	// What the epoch is of: the version, and that of the last snapshot of the profiles.
+	version  version
+	profiles uint64
 
 	mu    sync.Mutex
 	added map[*framework.NodeInfo]*nodeState // not in slots yet
@@ -113,8 +116,8 @@ func newNodeTable() *nodeTable {
 // would have more than twice the number of nodes in the cluster is mostly about nodes that are gone, and starts again.
 func (t *nodeTable) beginCycle(clusterNodes int, c *cycle) {
 	t.cycles++
-	if profiles := c.snapshot.Version; t.latest != c.version || t.at != profiles {
-		t.latest, t.at = c.version, profiles
+	if t.version != c.version || t.profiles != c.snapshot.Version {
+		t.version, t.profiles = c.version, c.snapshot.Version
 		t.epoch++
 	}
 	c.number, c.epoch, c.place = t.cycles, t.epoch, t.places.of(c.candidate.kind)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -118,6 +119,15 @@ func TestAChangedProfileTouchesTheNodesOfItsPods(t *testing.T) {
 				t.Errorf("%d costs were found, want %d", n, len(test.want))
 			}
 		})
+	}
+}
+
+// What Filter and Score mostly ask of a node is in one cache line.
+func TestWhatIsKnownOfANodeIsInOneCacheLine(t *testing.T) {
+	t.Parallel()
+	const line = 64
+	if size := reflect.TypeFor[nodeState]().Size(); size != line {
+		t.Errorf("%d bytes, want %d: all of the table would be out of line", size, line)
 	}
 }
 

@@ -75,8 +75,9 @@ func (n *candidate) on(c *profile.NodeClass, servers []int, cpu int) node.Pod {
 	return node.Pod{Pod: n.pod, Vector: v, Workload: n.follows, Bound: n.promise.On(v[cpu], servers[cpu])}
 }
 
-// residents are the pods of one node, as it is priced for a candidate and bounds are checked for it. They do not change, and are kept through
-// many snapshots of the profiles (see nodeTable), and so hold what they need of one, and not the snapshot.
+// residents are the pods of one node, as it is priced for a candidate and bounds are checked for it. Which pods they are does not change; what is
+// worked out of them is kept when it is first asked for. They are kept through many snapshots of the profiles (see nodeTable), and so hold what
+// they need of one, and not the snapshot.
 type residents struct {
 	*profile.Followed
 
@@ -92,7 +93,7 @@ type residents struct {
 	ceiling *contention.Ceiling
 	known   *kinds
 
-	guard *node.Guard // nil until it is asked
+	judge *node.Guard // nil until it is asked, see guard
 	with  map[kind]*outcome
 }
 
@@ -254,22 +255,22 @@ func (r *residents) bounded() bool {
 	return slices.ContainsFunc(r.alike, func(some residing) bool { return some.bound.Max > 0 })
 }
 
-// judge returns the guard of the node.
-func (r *residents) judge() *node.Guard {
-	if r.guard == nil {
+// guard returns the guard of the node.
+func (r *residents) guard() *node.Guard {
+	if r.judge == nil {
 		pods := make([]node.Pod, len(r.Pods))
 		for j, pod := range r.Pods {
 			some := r.ofKind(r.kinds[j])
 			pods[j] = node.Pod{Pod: pod, Vector: some.vector, Workload: r.Workloads[j], Bound: some.bound}
 		}
 		// Annotations that name devices which are not there are ignored, as they are where nodes are priced, which logs them.
-		r.guard = &node.Guard{Node: node.New(r.resources, r.object, r.class, pods)}
+		r.judge = &node.Guard{Node: node.New(r.resources, r.object, r.class, pods)}
 	}
-	return r.guard
+	return r.judge
 }
 
 // node returns the node with its pods.
-func (r *residents) node() *node.Node { return r.judge().Node }
+func (r *residents) node() *node.Node { return r.guard().Node }
 
 // podOf returns the candidate on the node.
 func (r *residents) podOf(n *candidate) node.Pod {
@@ -333,7 +334,7 @@ func (r *residents) add(n *candidate, b *budget) *outcome {
 
 // solve computes how the pods fare with the candidate.
 func (r *residents) solve(n *candidate, b *budget) *outcome {
-	g, guard := grant{budget: b}, r.judge()
+	g, guard := grant{budget: b}, r.guard()
 	solved := guard.Solved
 	o := &outcome{Verdict: *guard.Judge(r.podOf(n), n.hold, g.granted)}
 	o.provisional = g.exhausted
@@ -355,6 +356,6 @@ func (r *residents) estimate(n *candidate) node.Extremes {
 func (r *residents) without(pod int) *residents {
 	return &residents{
 		class: r.class, servers: r.servers, cpu: r.cpu, kinds: slices.Delete(slices.Clone(r.kinds), pod, pod+1), known: r.known,
-		guard: &node.Guard{Node: r.node().Without(pod)},
+		judge: &node.Guard{Node: r.node().Without(pod)},
 	}
 }
