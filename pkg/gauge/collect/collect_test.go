@@ -146,7 +146,7 @@ func TestWhatAGaugeCannotHaveObservedIsRefused(t *testing.T) {
 		"of a pod for too long":   {changed(func(v *usage.Interval) { v.Pods[0].Seconds = 1e6 }), "intervals[0].pods[0].seconds: 1e+06 is more than that of the interval, 10"},
 		"of an age without end":   {says(usage.Report{AgeSeconds: 1e9, Intervals: []usage.Interval{interval("liar", 1, at)}}), "ageSeconds: 1e+09 is more than 8.64e+06"},
 		"more than was asked for": {says(usage.Report{Intervals: slices.Repeat([]usage.Interval{interval("liar", 1, at)}, 900)}), "intervals[6]: is too large: there are more than 6"},
-		"what is no report":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "is no JSON at byte 1: invalid character '<' looking for beginning of value"},
+		"what is no report":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "is no JSON at byte 1: invalid character '<' at start of value"},
 		"without an end":          {func(w http.ResponseWriter, _ *http.Request) { endless(w) }, "intervals[0].node: is too large: a value of it is longer than 65536 bytes"},
 		"in colours":              {changed(func(v *usage.Interval) { v.Pods[0].UID = "\x1b[31mRED\n" }), `intervals[0].pods[0].uid: "\x1b[31mRED\n" is not from 1 to 64 letters, digits and dashes`},
 		"by sending us away": {func(w http.ResponseWriter, r *http.Request) {

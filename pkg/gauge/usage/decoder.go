@@ -1,10 +1,12 @@
 package usage
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // What a report of a gauge may have at most: as much as the largest that a gauge makes in half a minute.
@@ -45,10 +47,10 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Decoder reads reports from an input that may be anything. It reads as a stream: whatever the input, it takes no more memory than
-// the objects of one report that its limits allow, at some hundred bytes each, and half a megabyte. What it returns is valid. After
+// the objects of one report that its limits allow, at some hundred bytes each, and two megabytes, most of it garbage. What it returns is valid. After
 // an error it can read no more.
 type Decoder struct {
-	json    *json.Decoder
+	json    *jsontext.Decoder
 	in      *meter
 	limits  Limits
 	objects int // which the report may have yet
@@ -60,11 +62,7 @@ type Decoder struct {
 // NewDecoder returns a decoder of an input.
 func NewDecoder(in io.Reader, limits Limits) *Decoder {
 	m := &meter{in: in, all: limits.Bytes}
-	d := &Decoder{json: json.NewDecoder(m), in: m, limits: limits}
-	if limits.Known {
-		d.json.DisallowUnknownFields()
-	}
-	return d
+	return &Decoder{json: jsontext.NewDecoder(m, json.WithUnmarshalers(boundedLists), json.RejectUnknownMembers(limits.Known)), in: m, limits: limits}
 }
 
 // Collection returns the collection that the input goes on with.
@@ -139,9 +137,6 @@ func (d *Decoder) List() ([]Report, error) {
 
 // intervals reads the intervals of a report.
 func (d *Decoder) intervals(r *Report) error {
-	if r.Intervals != nil {
-		return errTwice
-	}
 	r.Intervals = []Interval{}
 	return d.list(func(i int) error {
 		if limit := min(d.limits.Intervals, MaxIntervals); i >= limit {
@@ -177,9 +172,6 @@ func (d *Decoder) interval(v *Interval) error {
 
 // podsOf reads the pods of an interval.
 func (d *Decoder) podsOf(v *Interval) error {
-	if v.Pods != nil {
-		return errTwice
-	}
 	d.pods = d.pods[:0]
 	err := d.list(func(i int) error {
 		if i >= MaxPods {
@@ -205,9 +197,6 @@ func (d *Decoder) podsOf(v *Interval) error {
 
 // disksOf reads the disks of an interval.
 func (d *Decoder) disksOf(v *Interval) error {
-	if v.Disks != nil {
-		return errTwice
-	}
 	v.Disks = []Disk{}
 	return d.list(func(i int) error {
 		if i >= MaxDisks {

@@ -150,9 +150,9 @@ func TestFieldsOfLaterVersionsAreSkipped(t *testing.T) {
 	known := ofGauge()
 	known.Known = true
 	for want, text := range map[string]string{
-		"later: is not a known field":                      `{"later":1}`,
-		"intervals[0].devices: is not a known field":       report(`"devices":[],`, ""),
-		`intervals[0].pods[0]: "gpu" is not a known field`: report("", `{"gpu":{}}`),
+		"later: is not a known field":                    `{"later":1}`,
+		"intervals[0].devices: is not a known field":     report(`"devices":[],`, ""),
+		"intervals[0].pods[0].gpu: is not a known field": report("", `{"gpu":{}}`),
 	} {
 		if _, err := usage.NewDecoder(strings.NewReader(text), known).Report(); err == nil || err.Error() != want {
 			t.Errorf("where only known fields may be: %v, want %s", err, want)
@@ -213,7 +213,7 @@ func TestWhatIsNoReportIsRefusedByItsField(t *testing.T) {
 		`intervals[0].pods[0].tasks: is number 1e9 where`:              report("", `{"tasks":1e9,`+pod[1:]),
 		`intervals[0].pods[0].containers[0].id: "" is not from`:        report("", `{"containers":[{}],`+pod[1:]),
 		`intervals[0].pods[0].containers[0].id: "\n" is not`:           report("", `{"containers":[{"id":"\n"}],`+pod[1:]),
-		`intervals[0].pods[0].containers: 101 are more than 100`:       report("", `{"containers":[{}`+strings.Repeat(",{}", 100)+`],`+pod[1:]),
+		`intervals[0].pods[0].containers: has more than 100 elements`:  report("", `{"containers":[{}`+strings.Repeat(",{}", 100)+`],`+pod[1:]),
 		`intervals[0].pods[0]: is too large: a value of it is lo`:      report("", `{"name":"`+long+long+`",`+pod[1:]),
 		`intervals[30]: is too large: there are more than 30`:          `{"intervals":[` + strings.Repeat(`{"node":"n","seconds":1,"cpus":1},`, 30) + `{}]}`,
 		`later: is no JSON at byte`:                                    `{"later":` + strings.Repeat("[", 60_000),
@@ -249,8 +249,8 @@ func TestAnInputIsReadToItsLimitsAndNoFurther(t *testing.T) {
 		"intervals[0].pods[1000]: is ": {strings.NewReader(report("", pods(1001, 0))), 11_000, true},
 		"intervals[0].pods[999]: is t": {strings.NewReader(report("", pods(1000, 10))), 10_999, true},
 		"intervals[0].pods[100].conta": {strings.NewReader(report("", pods(101, 100))), 11_000, false},
-		"is too large: it has more th": {io.MultiReader(strings.NewReader(`{`), again(`"b":1,`)), 11_000, true},
-		"intervals[0]: is too large: ": {io.MultiReader(strings.NewReader(`{"intervals":[{`), again(`"cpus":1,`)), 11_000, true},
+		"is too large: it has more th": {io.MultiReader(strings.NewReader(`{`), &numbered{format: `"%d":1,`}), 11_000, true},
+		"intervals[0]: is too large: ": {io.MultiReader(strings.NewReader(`{"intervals":[{`), &numbered{format: `"%d":1,`}), 11_000, true},
 	} {
 		limits := ofGauge()
 		limits.Objects = test.objects
@@ -282,34 +282,54 @@ func (r *repeated) Read(p []byte) (n int, _ error) {
 	return n, nil
 }
 
+// numbered is a text that begins again where it ends, with another number.
+type numbered struct {
+	format string
+	n      int
+	rest   []byte
+}
+
+func (r *numbered) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		r.rest = fmt.Appendf(nil, r.format, r.n)
+		r.n++
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
 // liars are answers of a gauge that lies, each as long as is read of it.
 func liars() map[string]io.Reader {
 	head := `{"intervals":[{"node":"n","seconds":1,"cpus":1,"pods":[`
 	return map[string]io.Reader{
-		"empty pods":        io.MultiReader(strings.NewReader(head), again(`{},`)),
-		"empty intervals":   io.MultiReader(strings.NewReader(`{"intervals":[`), again(`{},`)),
-		"small intervals":   io.MultiReader(strings.NewReader(`{"intervals":[`), again(`{"node":"n","seconds":1,"cpus":1},`)),
-		"empty containers":  io.MultiReader(strings.NewReader(head+`{"uid":"a","threads":1,"dilation":1,"containers":[`), again(`{},`)),
-		"null containers":   io.MultiReader(strings.NewReader(head+`{"uid":"a","threads":1,"dilation":1,"containers":[`), again(`null,`)),
-		"nested lists":      io.MultiReader(strings.NewReader(`{"x":`), again(`[`)),
-		"nested pods":       io.MultiReader(strings.NewReader(head), again(`{"containers":[`)),
-		"a long name":       io.MultiReader(strings.NewReader(head+`{"name":"`), again(`x`)),
-		"a long field":      io.MultiReader(strings.NewReader(`{"`), again(`x`)),
-		"a long number":     io.MultiReader(strings.NewReader(`{"ageSeconds":1`), again(`0`)),
-		"only space":        again(` `),
-		"unknown fields":    io.MultiReader(strings.NewReader(`{`), again(`"x":{"y":[1,2,{}]},`)),
-		"the same field":    io.MultiReader(strings.NewReader(`{`), again(`"ageSeconds":1,`)),
-		"the same node":     io.MultiReader(strings.NewReader(`{"intervals":[{`), again(`"node":"nnnnnnnnnnnnnnnnnnnnnnnnnnnnn",`)),
-		"the same pod":      io.MultiReader(strings.NewReader(head), again(`{"uid":"a","threads":1,"dilation":1},`)),
-		"escaped names":     io.MultiReader(strings.NewReader(head+`{"name":"`), again(`\u0000`)),
-		"invalid text":      io.MultiReader(strings.NewReader(head+`{"name":"`), again("\xff")),
-		"fields of a pod":   io.MultiReader(strings.NewReader(head+`{`), again(`"containers":[{"id":"a"},{"id":"b"}],"containers":null,`)),
-		"empty disks":       io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[`), again(`{},`)),
-		"empty services":    io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[{"service":[`), again(`{},`)),
-		"names of disks":    io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[{"beneath":[`), again(`"a",`)),
-		"disks of a pod":    io.MultiReader(strings.NewReader(head+`{"uid":"a","threads":1,"dilation":1,"disks":[`), again(`{"limit":{}},`)),
-		"pods, many times":  io.MultiReader(strings.NewReader(`{"intervals":[{`), again(`"pods":[{"uid":"a","threads":1,"dilation":1}],`)),
-		"numbers too large": io.MultiReader(strings.NewReader(`{"ageSeconds":`), again(`9`)),
+		"empty pods":          io.MultiReader(strings.NewReader(head), again(`{},`)),
+		"empty intervals":     io.MultiReader(strings.NewReader(`{"intervals":[`), again(`{},`)),
+		"small intervals":     io.MultiReader(strings.NewReader(`{"intervals":[`), again(`{"node":"n","seconds":1,"cpus":1},`)),
+		"empty containers":    io.MultiReader(strings.NewReader(head+`{"uid":"a","threads":1,"dilation":1,"containers":[`), again(`{},`)),
+		"null containers":     io.MultiReader(strings.NewReader(head+`{"uid":"a","threads":1,"dilation":1,"containers":[`), again(`null,`)),
+		"nested lists":        io.MultiReader(strings.NewReader(`{"x":`), again(`[`)),
+		"nested pods":         io.MultiReader(strings.NewReader(head), again(`{"containers":[`)),
+		"a long name":         io.MultiReader(strings.NewReader(head+`{"name":"`), again(`x`)),
+		"a long field":        io.MultiReader(strings.NewReader(`{"`), again(`x`)),
+		"a long number":       io.MultiReader(strings.NewReader(`{"ageSeconds":1`), again(`0`)),
+		"only space":          again(` `),
+		"unknown fields":      io.MultiReader(strings.NewReader(`{`), again(`"x":{"y":[1,2,{}]},`)),
+		"many fields":         io.MultiReader(strings.NewReader(`{"x":{`), &numbered{format: `"%d":{"%[1]d":1},`}),
+		"many fields of pod":  io.MultiReader(strings.NewReader(head+`{`), &numbered{format: `"%d":1,`}),
+		"finished containers": strings.NewReader(head + `{"uid":"a","threads":1,"dilation":1,"containers":[{}` + strings.Repeat(",{}", 20_000) + `]}]}]}`),
+		"the same field":      io.MultiReader(strings.NewReader(`{`), again(`"ageSeconds":1,`)),
+		"the same node":       io.MultiReader(strings.NewReader(`{"intervals":[{`), again(`"node":"nnnnnnnnnnnnnnnnnnnnnnnnnnnnn",`)),
+		"the same pod":        io.MultiReader(strings.NewReader(head), again(`{"uid":"a","threads":1,"dilation":1},`)),
+		"escaped names":       io.MultiReader(strings.NewReader(head+`{"name":"`), again(`\u0000`)),
+		"invalid text":        io.MultiReader(strings.NewReader(head+`{"name":"`), again("\xff")),
+		"fields of a pod":     io.MultiReader(strings.NewReader(head+`{`), again(`"containers":[{"id":"a"},{"id":"b"}],"containers":null,`)),
+		"empty disks":         io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[`), again(`{},`)),
+		"empty services":      io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[{"service":[`), again(`{},`)),
+		"names of disks":      io.MultiReader(strings.NewReader(`{"intervals":[{"disks":[{"beneath":[`), again(`"a",`)),
+		"disks of a pod":      io.MultiReader(strings.NewReader(head+`{"uid":"a","threads":1,"dilation":1,"disks":[`), again(`{"limit":{}},`)),
+		"pods, many times":    io.MultiReader(strings.NewReader(`{"intervals":[{`), again(`"pods":[{"uid":"a","threads":1,"dilation":1}],`)),
+		"numbers too large":   io.MultiReader(strings.NewReader(`{"ageSeconds":`), again(`9`)),
 	}
 }
 

@@ -1,13 +1,17 @@
 package usage
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"loadline.dev/loadline/apis/decode"
 )
@@ -15,6 +19,7 @@ import (
 var (
 	errTwice      = errors.New("is there twice")
 	errUnfinished = errors.New("ends too early")
+	errUnknown    = errors.New("is not a known field")
 )
 
 // object reads an object, and has the value of each of its fields read.
@@ -22,15 +27,15 @@ func (d *Decoder) object(each func(field string) error) error {
 	if _, err := d.open('{'); err != nil {
 		return err
 	}
-	for n := 0; d.json.More(); n++ {
+	for n := 0; d.more(); n++ {
 		if n >= maxFields {
 			return fmt.Errorf("%w: it has more than %d fields", ErrTooLarge, maxFields)
 		}
-		token, err := d.token()
+		name, err := d.token()
 		if err != nil {
 			return err
 		}
-		field, _ := token.(string) // else there had been an error
+		field := name.String()
 		if err := each(field); err != nil {
 			return inField(field, err)
 		}
@@ -44,7 +49,7 @@ func (d *Decoder) list(each func(i int) error) error {
 	if null, err := d.open('['); err != nil || null {
 		return err
 	}
-	for i := 0; d.json.More(); i++ {
+	for i := 0; d.more(); i++ {
 		if err := each(i); err != nil {
 			return inField("["+strconv.Itoa(i)+"]", err)
 		}
@@ -54,46 +59,89 @@ func (d *Decoder) list(each func(i int) error) error {
 }
 
 // open reads the beginning of an object or of a list, which may be null.
-func (d *Decoder) open(want json.Delim) (null bool, err error) {
+func (d *Decoder) open(want jsontext.Kind) (null bool, err error) {
 	token, err := d.token()
 	switch {
 	case err != nil:
 		return false, err
-	case token == nil && want == '[':
+	case token.Kind() == 'n' && want == '[':
 		return true, nil
-	case token == nil:
+	case token.Kind() == 'n':
 		return false, fmt.Errorf("begins with null, not with %q", want)
-	case token != want:
-		return false, fmt.Errorf("begins with %.64q, not with %q", fmt.Sprint(token), want)
+	case token.Kind() != want:
+		return false, fmt.Errorf("begins with %.64q, not with %q", token.String(), want)
 	}
 	return false, nil
 }
 
-func (d *Decoder) token() (json.Token, error) {
+// more reports whether the object or the list goes on. It does not where the input cannot be read, and then [Decoder.token] says why.
+func (d *Decoder) more() bool {
 	d.in.value = maxValue
-	token, err := d.json.Token()
-	return token, plain(err)
+	kind := d.json.PeekKind()
+	return kind != 0 && kind != '}' && kind != ']'
+}
+
+func (d *Decoder) token() (jsontext.Token, error) {
+	d.in.value = maxValue
+	token, err := d.json.ReadToken()
+	return token, plain(err, d.json.StackDepth()-1)
 }
 
 // value reads a value as a whole.
 func (d *Decoder) value(to any) error {
 	d.in.value = maxValue
-	return plain(d.json.Decode(to))
+	depth := d.json.StackDepth()
+	return plain(json.UnmarshalDecode(d.json, to), depth)
 }
 
 // skip reads the value of an unknown field.
 func (d *Decoder) skip() error {
 	if d.limits.Known {
-		return errors.New("is not a known field")
+		return errUnknown
 	}
-	return d.value(new(anything))
+	d.in.value = maxValue
+	depth := d.json.StackDepth()
+	return plain(d.json.SkipValue(), depth)
 }
 
-// anything receives a value that is skipped.
-type anything struct{}
+// boundedLists are those of the values that are read as a whole.
+var boundedLists = json.JoinUnmarshalers(
+	bounded[Container](MaxContainers), bounded[PodDisk](MaxPodDisks), bounded[DiskService](maxServices), bounded[string](MaxBeneath), bounded[Refusal](MaxRefused),
+)
 
-// UnmarshalJSON takes any value.
-func (*anything) UnmarshalJSON([]byte) error { return nil }
+// tooMany is the error of a list of more elements than a limit.
+type tooMany int
+
+func (e tooMany) Error() string { return fmt.Sprintf("has more than %d elements", int(e)) }
+
+// bounded reads lists of no more elements than a limit. Package json reads any number of them, each of which takes more memory than text.
+func bounded[T any](limit int) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(in *jsontext.Decoder, to *[]T) error {
+		begin, err := in.ReadToken()
+		if err != nil {
+			return err
+		}
+		*to = nil
+		switch begin.Kind() {
+		case 'n':
+			return nil
+		case '[':
+		default:
+			return &json.SemanticError{JSONKind: begin.Kind(), GoType: reflect.TypeFor[[]T]()}
+		}
+		for in.PeekKind() != ']' {
+			if len(*to) == limit {
+				return tooMany(limit)
+			}
+			*to = append(*to, *new(T))
+			if err := json.UnmarshalDecode(in, &(*to)[len(*to)-1]); err != nil {
+				return err
+			}
+		}
+		_, err = in.ReadToken()
+		return err
+	})
+}
 
 // fieldError says in which field something is wrong.
 type fieldError struct {
@@ -134,29 +182,56 @@ func unfinished(err error) error {
 	return err
 }
 
-// plain returns an error of package json in our words, with no more than an excerpt of the input.
-func plain(err error) error {
-	if err == nil {
-		return nil
-	}
-	if unlike := (*json.UnmarshalTypeError)(nil); errors.As(err, &unlike) {
-		err = fmt.Errorf("is %.64s where a report has %s", unlike.Value, decode.ValuesOf(unlike.Type))
-		if unlike.Field != "" {
-			err = &fieldError{unlike.Field, err}
-		}
+// plain returns an error of package json in our words, with no more than an excerpt of the input. The fields that it names are those
+// beneath a depth: of the value that was read.
+func plain(err error, depth int) error {
+	if err == nil || err == io.EOF { //nolint:errorlint // it is the end of the input only as it is
 		return err
 	}
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		return fmt.Errorf("is no JSON at byte %d: %w", syntax.Offset, syntax)
+	if wrong := (*json.SemanticError)(nil); errors.As(err, &wrong) {
+		return beneath(depth, wrong.JSONPointer, meaning(wrong))
 	}
-	if moment := (*time.ParseError)(nil); errors.As(err, &moment) {
+	if syntax := (*jsontext.SyntacticError)(nil); errors.As(err, &syntax) {
+		switch {
+		case errors.Is(syntax, jsontext.ErrDuplicateName):
+			return beneath(depth, syntax.JSONPointer, errTwice)
+		case errors.Is(syntax, io.ErrUnexpectedEOF):
+			return errUnfinished
+		}
+		return fmt.Errorf("is no JSON at byte %d: %s", syntax.ByteOffset+1, Excerpt(syntax.Err.Error()))
+	}
+	if inner := errors.Unwrap(err); inner != nil { // an error of the input
+		return inner
+	}
+	return err
+}
+
+// meaning says what is wrong with a value that is JSON, and not what a report has there.
+func meaning(wrong *json.SemanticError) error {
+	if moment := (*time.ParseError)(nil); errors.As(wrong.Err, &moment) {
 		return fmt.Errorf("%.64q is not a time by RFC 3339", moment.Value)
 	}
-	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown { // an error of no type
-		return fmt.Errorf("%.64s is not a known field", name)
+	if many := tooMany(0); errors.As(wrong.Err, &many) {
+		return many
 	}
-	if len(err.Error()) > MaxExcerpt {
-		return errors.New(Excerpt(err.Error()))
+	if errors.Is(wrong.Err, json.ErrUnknownName) {
+		return errUnknown
+	}
+	is := wrong.JSONKind.String()
+	if wrong.JSONKind == '0' && wrong.JSONValue != nil {
+		is += " " + string(wrong.JSONValue)
+	}
+	return fmt.Errorf("is %.64s where a report has %s", is, decode.ValuesOf(wrong.GoType))
+}
+
+// beneath returns an error with the path of what a pointer points to, beneath a depth.
+func beneath(depth int, pointer jsontext.Pointer, err error) error {
+	fields := slices.Collect(pointer.Tokens())
+	for _, field := range slices.Backward(fields[min(max(depth, 0), len(fields)):]) {
+		if _, not := strconv.Atoi(field); not == nil {
+			field = "[" + field + "]"
+		}
+		err = inField(field, err)
 	}
 	return err
 }
