@@ -10,10 +10,9 @@ import (
 
 // CPU returns how much CPU a pod requests and may use, those in effect, and its limit is nil if it has none.
 func CPU(pod *corev1.Pod) (request, limit *resource.Quantity) {
-	pod = InEffect(pod)
-	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
-	request = resource.NewMilliQuantity(milli(requests.Cpu()), resource.DecimalSI)
-	if most := limitOf(pod); most > 0 {
+	least, most, _ := milliCPU(pod)
+	request = resource.NewMilliQuantity(least, resource.DecimalSI)
+	if most > 0 {
 		limit = resource.NewMilliQuantity(most, resource.DecimalSI)
 	}
 	return request, limit

@@ -34,7 +34,7 @@ func milliCPU(pod *corev1.Pod) (request, limit int64, simple bool) {
 	if request, limit, simple = simpleCPU(pod); simple {
 		return request, limit, true
 	}
-	actual := InEffect(pod)
+	actual := inEffect(pod)
 	requests := resourcehelper.PodRequests(actual, resourcehelper.PodResourcesOptions{})
 	return milli(requests.Cpu()), limitOf(actual), false
 }

@@ -53,6 +53,7 @@ func TestThePlaceOfAPodAmongAllPods(t *testing.T) {
 func TestThePlaceOfAPodThatRuns(t *testing.T) {
 	t.Parallel()
 	amounts := []corev1.ResourceList{nil, cpus("100m"), cpus("300m"), {corev1.ResourceMemory: resource.MustParse("1Gi")}}
+	cases := 0
 	for _, class := range []corev1.PodQOSClass{"", corev1.PodQOSBurstable, corev1.PodQOSBestEffort} {
 		for _, requests := range amounts {
 			for _, limits := range amounts {
@@ -67,13 +68,36 @@ func TestThePlaceOfAPodThatRuns(t *testing.T) {
 							{Name: "log", Resources: running.Spec.Containers[1].Resources.DeepCopy()},
 							{Name: "app", Resources: want.Spec.Containers[0].Resources.DeepCopy()},
 						}
-						if got, want := cgroup.Flat(&running), cgroup.Flat(want); got != want {
-							t.Errorf("%q, %v and %v of which %v and %v hold: %+v, want %+v", class, requests, limits, actualRequests, actualLimits, got, want)
+						if cgroup.Validate(want) != nil || cgroup.Validate(&running) != nil {
+							continue // a request above its limit
+						}
+						cases++
+						if diff := cmp.Diff(said(t, want), said(t, &running)); diff != "" {
+							t.Errorf("%q, %v and %v of which %v and %v hold (-want +got):\n%s", class, requests, limits, actualRequests, actualLimits, diff)
 						}
 					}
 				}
 			}
 		}
+	}
+	if cases < 500 {
+		t.Errorf("only %d cases are valid", cases)
+	}
+}
+
+// said is all that this package says of a pod.
+func said(t *testing.T, pod *corev1.Pod) map[string]any {
+	t.Helper()
+	pool, err := cgroup.NewPool([]*corev1.Pod{pod}, 4, cgroup.Options{StaticCPUs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, limit := cgroup.CPU(pod)
+	whole, containers := cgroup.Limits(pod)
+	name, most, mostLimit := cgroup.Largest(pod)
+	return map[string]any{
+		"flat": cgroup.Flat(pod), "class": cgroup.QoS(pod), "pool": pool, "limit": cgroup.Limit(pod), "request": request, "whole": whole,
+		"limits": containers, "exclusive": cgroup.Exclusive(pod), "all": limit, "largest": []any{name, most, mostLimit}, "milli": cgroup.MilliCPU(pod),
 	}
 }
 
@@ -81,8 +105,12 @@ func TestThePlaceOfAPodThatRunsTakesNoMemory(t *testing.T) {
 	running := pod("running", container("app", "100m", "300m"))
 	running.Status.QOSClass = corev1.PodQOSBurstable
 	running.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", Resources: running.Spec.Containers[0].Resources.DeepCopy()}}
-	if n := testing.AllocsPerRun(100, func() { cgroup.Flat(&running) }); n > 0 {
-		t.Errorf("%v allocations", n)
+	for name, f := range map[string]func(){
+		"flat": func() { cgroup.Flat(&running) }, "limit": func() { cgroup.Limit(&running) }, "requests": func() { cgroup.MilliCPU(&running) }, "class": func() { cgroup.QoS(&running) },
+	} {
+		if n := testing.AllocsPerRun(100, f); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
 	}
 }
 

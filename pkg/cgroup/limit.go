@@ -9,9 +9,12 @@ import (
 // minLimit is the least that the kubelet makes of a limit, in thousandths of a CPU.
 const minLimit = 10
 
-// Limit returns how much CPU a pod may use, in thousandths, 0 without a limit: that of the pod as a whole, or those of its
+// Limit returns how much CPU a pod may use, in thousandths of a core, 0 without a limit: that of the pod as a whole, or those of its
 // containers together, if all have one.
-func Limit(pod *corev1.Pod) (milliCPU int64) { return limitOf(InEffect(pod)) }
+func Limit(pod *corev1.Pod) int64 {
+	_, limit, _ := milliCPU(pod)
+	return limit
+}
 
 // Limited is a container that may use that much CPU, in thousandths, 0 without a limit.
 type Limited struct {
@@ -23,7 +26,7 @@ type Limited struct {
 // without one, and those of its containers that run side by side. Where only all containers have a limit, their sum is no further one:
 // they do not reach it before their own.
 func Limits(pod *corev1.Pod) (whole int64, containers []Limited) {
-	pod = InEffect(pod)
+	pod = inEffect(pod)
 	if r := pod.Spec.Resources; r != nil {
 		whole = quota(r.Limits.Cpu())
 	}

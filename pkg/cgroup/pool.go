@@ -116,7 +116,7 @@ func Exclusive(pod *corev1.Pod) int {
 		return 0
 	}
 	cores := int64(0)
-	for _, c := range running(InEffect(pod)) {
+	for _, c := range running(inEffect(pod)) {
 		if m := milli(c.Resources.Requests.Cpu()); m%1000 == 0 {
 			cores += m / 1000
 		}

@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +14,7 @@ func QoS(pod *corev1.Pod) corev1.PodQOSClass {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass
 	}
-	pod = InEffect(pod)
+	pod = inEffect(pod)
 	var sets []corev1.ResourceRequirements
 	if r := pod.Spec.Resources; r != nil { // of the pod as a whole: those of containers do not matter then
 		sets = append(sets, *r)
@@ -73,6 +74,47 @@ func InEffect(pod *corev1.Pod) *corev1.Pod {
 		setRequests(r)
 	}
 	return pod
+}
+
+// inEffect is as InEffect for callers that change nothing: the pod itself where its specification says what holds, as of most pods.
+func inEffect(pod *corev1.Pod) *corev1.Pod {
+	if r := pod.Spec.Resources; r != nil && !holds(r, pod.Status.Resources) {
+		return InEffect(pod)
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if !holds(&list[i].Resources, actualOf(pod, list[i].Name)) {
+				return InEffect(pod)
+			}
+		}
+	}
+	return pod
+}
+
+// actualOf returns what a container has by the pod's status, nil where that does not say.
+func actualOf(pod *corev1.Pod, container string) *corev1.ResourceRequirements {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			if list[i].Name == container {
+				return list[i].Resources
+			}
+		}
+	}
+	return nil
+}
+
+// holds reports whether requests and limits are the actual ones, where these are known, and each limit has its request.
+func holds(r, actual *corev1.ResourceRequirements) bool {
+	for name := range r.Limits {
+		if _, requested := r.Requests[name]; !requested {
+			return false
+		}
+	}
+	return actual == nil || equalAmounts(r.Requests, actual.Requests) && equalAmounts(r.Limits, actual.Limits)
+}
+
+func equalAmounts(a, b corev1.ResourceList) bool {
+	return maps.EqualFunc(a, b, func(x, y resource.Quantity) bool { return x.Cmp(y) == 0 })
 }
 
 // withOwnResources returns a copy of a pod that shares all with it but requests and limits: most of a pod is large, and no business of this
@@ -139,7 +181,7 @@ func WithRequest(pod *corev1.Pod, container string, cpu resource.Quantity) *core
 // Largest returns the container of a pod that requests most CPU of those that run side by side, the first of such that request as much,
 // how much that is, and its limit, nil for none; no name where there is no container, or where the pod requests CPU as a whole.
 func Largest(pod *corev1.Pod) (container string, request, limit *resource.Quantity) {
-	pod = InEffect(pod)
+	pod = inEffect(pod)
 	if pod.Spec.Resources != nil {
 		return "", nil, nil
 	}

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"loadline.dev/loadline/pkg/model/fairshare"
 )
@@ -101,11 +100,11 @@ func (g *Group) weigh(c Conversion) {
 
 // newPod returns a pod with its containers.
 func newPod(pod *corev1.Pod, options Options) *Group {
-	pod = InEffect(pod)
-	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
-	g := &Group{Name: nameOf(pod), Pod: true, QoS: QoS(pod), LimitMilliCPU: limitOf(pod)}
+	request, limit, _ := milliCPU(pod)
+	pod = inEffect(pod)
+	g := &Group{Name: nameOf(pod), Pod: true, QoS: QoS(pod), LimitMilliCPU: limit}
 	if g.QoS != corev1.PodQOSBestEffort { // the overhead of such a pod counts for nothing
-		g.MilliCPU = milli(requests.Cpu())
+		g.MilliCPU = request
 	}
 	g.weigh(options.Pods)
 	for _, c := range running(pod) {
