@@ -164,7 +164,7 @@ type collection struct {
 // awaitRounds returns once a manager has asked all gauges a number of times more.
 func (l *installed) awaitRounds(ctx context.Context, metrics string, times float64) (*collection, error) {
 	var first, now *collection
-	err := wait.PollUntilContextTimeout(ctx, time.Second, 15*time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 5*time.Second, 15*time.Minute, true, func(ctx context.Context) (bool, error) {
 		text, err := fetch(ctx, metrics)
 		if err != nil {
 			return false, err

@@ -14,6 +14,7 @@ import (
 var gauged = map[string]string{
 	"go_goroutines":                     "goroutines",
 	"go_memstats_heap_alloc_bytes":      "heap",
+	"go_gc_heap_live_bytes":             "heap that was live at the last collection",
 	"go_memstats_heap_objects":          "heap objects",
 	"go_memstats_next_gc_bytes":         "heap at the next collection",
 	"workqueue_depth":                   "work queues",

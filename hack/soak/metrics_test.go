@@ -10,6 +10,8 @@ func TestWhatIsSampledOfMetrics(t *testing.T) {
 	t.Parallel()
 	got, err := readMetrics([]byte(`# TYPE go_goroutines gauge
 go_goroutines 42
+# TYPE go_gc_heap_live_bytes gauge
+go_gc_heap_live_bytes 1e+06
 # TYPE workqueue_depth gauge
 workqueue_depth{name="a"} 2
 workqueue_depth{name="b"} 3
@@ -26,7 +28,7 @@ go_gc_duration_seconds_count 1
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"goroutines": 42, "work queues": 5, "series": 10, "series of Loadline": 4}
+	want := map[string]float64{"goroutines": 42, "heap that was live at the last collection": 1e6, "work queues": 5, "series": 11, "series of Loadline": 4}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

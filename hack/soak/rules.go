@@ -58,7 +58,7 @@ func unitOf(what string, counter bool) unit {
 	return perMinute // not reached: the last prefix is empty
 }
 
-// bound is what a series may grow to, for a reason that was known before the first run.
+// bound is what a series may grow to, for a reason that its program gives.
 type bound struct {
 	part, prefix string
 	most         float64
@@ -66,17 +66,19 @@ type bound struct {
 }
 
 var bounds = []bound{
+	{"manager", "heap objects", 1e6, "the manager keeps an hour of what gauges observed, up to 100 MB, in objects of a hundred bytes and more, and the hour fills"},
 	{"manager", "heap", 100 * mebi, "the manager keeps an hour of what gauges observed, up to 100 MB, and the hour fills"},
 	{"manager", "resident memory", 200 * mebi, "the manager keeps an hour of what gauges observed, up to 100 MB, and the hour fills; the collector leaves as much again"},
 	{"ui", "resident memory", 256 * mebi, "the page keeps what it was told of the last hour"},
 	{"cluster", "database", 1024 * mebi, "etcd keeps old revisions for five to ten minutes, and does not give back the room of those before"},
+	{"cluster", "objects: Remediations", 110, "a policy keeps the last 100 that are complete, as its history says, and those of the last hour"},
 	{"cluster", "objects: Events", 20000, "Kubernetes keeps Events for an hour"},
 }
 
-// boundOf returns the bound of a series; nil if it has none.
+// boundOf returns the bound of a series, the first that fits; nil if it has none.
 func boundOf(part, what string) *bound {
 	for i := range bounds {
-		if bounds[i].part == part && strings.HasPrefix(what, bounds[i].prefix) && !strings.HasPrefix(what, "heap objects") {
+		if bounds[i].part == part && strings.HasPrefix(what, bounds[i].prefix) {
 			return &bounds[i]
 		}
 	}

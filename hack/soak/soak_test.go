@@ -148,6 +148,7 @@ func TestEverySeriesHasAUnit(t *testing.T) {
 	}{
 		{"heap", false, "MiB"},
 		{"heap objects", false, "objects"},
+		{gauged["go_gc_heap_live_bytes"], false, "MiB"},
 		{"resident memory", false, "MiB"},
 		{"processor time", true, "s/min"},
 		{"requests: get pods", true, "/min"},
@@ -158,8 +159,8 @@ func TestEverySeriesHasAUnit(t *testing.T) {
 			t.Errorf("%s is in %q, want %q", test.what, got, test.want)
 		}
 	}
-	if boundOf("manager", "heap") == nil || boundOf("manager", "heap objects") != nil || boundOf("gauge", "heap") != nil {
-		t.Error("the heap of the manager alone has a bound")
+	if heap, objects := boundOf("manager", "heap"), boundOf("manager", "heap objects"); heap == nil || objects == nil || heap == objects || boundOf("gauge", "heap") != nil {
+		t.Error("the heap of the manager alone has a bound, and its objects another")
 	}
 }
 
