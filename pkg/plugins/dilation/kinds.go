@@ -6,8 +6,11 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sync/singleflight"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/lru"
 
 	"loadline.dev/loadline/pkg/model/loading"
@@ -29,24 +32,21 @@ type kindKey struct {
 
 // kinds hands out numbers, and keeps how nodes fare whose pods are of the same kinds. It is safe for concurrent use.
 //
-// Of both it keeps a number, those that were used last. What was of a state of a profile that is gone is never
+// Of kinds it keeps a number, and of how nodes fare some memory: those that were used last. What was of a state of a profile that is gone is never
 // asked for again, and goes when that is reached. A kind that comes again then has another number, and is looked into again.
 type kinds struct {
 	mu       sync.Mutex
 	last     kind
 	of       *lru.Cache // kind by kindKey
 	version  version
-	outcomes *lru.Cache // *outcome by the kinds of the pods: see residents.key
+	outcomes *outcomes
 	solving  singleflight.Group
 }
 
-// maxKinds and maxOutcomes bound the memory.
-const (
-	maxKinds    = 100_000
-	maxOutcomes = 20_000
-)
+// maxKinds bounds the memory.
+const maxKinds = 100_000
 
-func newKinds() *kinds { return &kinds{of: lru.New(maxKinds), outcomes: lru.New(maxOutcomes)} }
+func newKinds() *kinds { return &kinds{of: lru.New(maxKinds), outcomes: newOutcomes()} }
 
 // begin forgets what was of another version.
 func (k *kinds) begin(v version) {
@@ -102,12 +102,55 @@ func (k *kinds) outcome(key string, solve func() *outcome) *outcome {
 		}
 		o := solve()
 		if !o.provisional {
-			k.outcomes.Add(key, o)
+			k.outcomes.keep(key, o)
 		}
 		return o, nil
 	})
 	o, _ := kept.(*outcome)
 	return o
+}
+
+// outcomes keeps how nodes fare, each *outcome by the kinds of the pods (see [residents.key]), those that were used last. It is safe for
+// concurrent use.
+type outcomes struct {
+	*lru.Cache
+
+	bytes atomic.Int64 // which they take, about
+}
+
+// maxOutcomeBytes bounds what outcomes take: those of a node with many pods are as long as these are many.
+const maxOutcomeBytes = 32 << 20
+
+func newOutcomes() *outcomes {
+	o := &outcomes{Cache: lru.New(0)}
+	err := o.SetEvictionFunc(func(key lru.Key, value any) {
+		name, _ := key.(string)
+		kept, _ := value.(*outcome)
+		o.bytes.Add(-kept.bytes(name))
+	})
+	utilruntime.Must(err) // it has none
+	return o
+}
+
+// keep keeps an outcome that is not kept.
+func (o *outcomes) keep(key string, kept *outcome) {
+	o.bytes.Add(kept.bytes(key))
+	o.Add(key, kept)
+	for o.bytes.Load() > maxOutcomeBytes {
+		o.RemoveOldest()
+	}
+}
+
+// entryBytes is about what the cache takes for an entry besides key and value.
+const entryBytes = 250
+
+// bytes returns about what an outcome takes that is kept under a key.
+func (o *outcome) bytes(key string) int64 {
+	n := entryBytes + len(key) + int(unsafe.Sizeof(*o)) + len(o.Excesses)*int(unsafe.Sizeof(node.Excess{}))
+	for i := range o.Excesses {
+		n += len(o.Excesses[i].Gone) * int(unsafe.Sizeof(0))
+	}
+	return int64(n)
 }
 
 // key returns what an outcome of the node depends on, and the order in which it counts the pods: equal for nodes of one class

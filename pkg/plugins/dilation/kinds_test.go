@@ -2,6 +2,8 @@ package dilation
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,17 +91,62 @@ func TestKindsAndOutcomesThatAreKeptAreBounded(t *testing.T) {
 	if k.number(n(1)) == k.number(n(0)) || k.number(n(0)) != first {
 		t.Error("a kind that was used last is not kept")
 	}
-	for i := range maxOutcomes + 1 {
-		k.outcome(fmt.Sprint(i), func() *outcome { return &outcome{} })
+	if kinds := k.of.Len(); kinds != maxKinds {
+		t.Errorf("%d kinds are kept, want %d", kinds, maxKinds)
 	}
-	if kinds, outcomes := k.of.Len(), k.outcomes.Len(); kinds != maxKinds || outcomes != maxOutcomes {
-		t.Errorf("%d kinds and %d outcomes are kept, want %d and %d", kinds, outcomes, maxKinds, maxOutcomes)
+}
+
+// What is kept of nodes is bounded by what it takes, whatever the number of their pods.
+func TestOutcomesThatAreKeptAreBounded(t *testing.T) {
+	for name, pods := range map[string]int{"of no excess": 0, "of nodes with 30 pods": 30, "of nodes with 10,000 pods": 10_000} {
+		t.Run(name, func(t *testing.T) {
+			k := newKinds()
+			o := &outcome{Verdict: node.Verdict{Excesses: make([]node.Excess, pods)}}
+			for i := range o.Excesses {
+				o.Excesses[i].Gone = []int{i}
+			}
+			solved := func() *outcome {
+				to := *o
+				to.Excesses = slices.Clone(o.Excesses)
+				for i := range to.Excesses {
+					to.Excesses[i].Gone = slices.Clone(o.Excesses[i].Gone)
+				}
+				return &to
+			}
+			key := func(i int) string { return fmt.Sprintf("%0*d", 8+pods, i) }
+			fit := int(maxOutcomeBytes / o.bytes(key(0)))
+			before := live()
+			for i := range fit {
+				k.outcome(key(i), solved)
+			}
+			if took := live() - before; took < maxOutcomeBytes/3 || took > maxOutcomeBytes*3/2 {
+				t.Errorf("%d outcomes take %d bytes", fit, took)
+			}
+			none := &outcome{}
+			if k.outcome(key(0), func() *outcome { return none }) == none {
+				t.Error("one is gone while there is room")
+			}
+			k.outcome(key(fit), solved)
+			if n := k.outcomes.Len(); n != fit {
+				t.Errorf("%d outcomes are kept, want %d", n, fit)
+			}
+			if k.outcome(key(0), func() *outcome { return none }) == none || k.outcome(key(1), func() *outcome { return none }) != none {
+				t.Error("the outcome that was used first is not the one that went")
+			}
+			k.begin(version{nodes: 1})
+			if n, bytes := k.outcomes.Len(), k.outcomes.bytes.Load(); n != 0 || bytes != 0 {
+				t.Errorf("of another version, %d outcomes of %d bytes are kept", n, bytes)
+			}
+		})
 	}
-	none := &outcome{}
-	solve := func() *outcome { return none }
-	if k.outcome("2", solve) == none || k.outcome("0", solve) != none {
-		t.Error("the outcome that was used first is not the one that went")
-	}
+}
+
+// live returns how many bytes are live in the heap.
+func live() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // However many goroutines of a cycle come to nodes that are alike at the same time, one of them works out how they fare.
