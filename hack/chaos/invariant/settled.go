@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -178,7 +179,7 @@ func (s *State) uselessJob(job *batchv1.Job) string {
 	return ""
 }
 
-// MeasurementsTrue returns the profiles that say that they are measured on a node where nothing is.
+// MeasurementsTrue returns the profiles that say that they are measured on a node that is gone, and not that this waits.
 func MeasurementsTrue(s *State) (broken []string) {
 	nodes := sets.New[string]()
 	for i := range s.Nodes {
@@ -186,7 +187,9 @@ func MeasurementsTrue(s *State) (broken []string) {
 	}
 	for i := range s.WorkloadProfiles {
 		p := &s.WorkloadProfiles[i]
-		if m := p.Status.Measuring; m != nil && m.Node != "" && !nodes.Has(m.Node) {
+		c := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionMeasured)
+		waits := c != nil && c.Reason != v1alpha1.ReasonMeasuring && c.Reason != v1alpha1.ReasonStale
+		if m := p.Status.Measuring; m != nil && m.Node != "" && !nodes.Has(m.Node) && !waits {
 			broken = append(broken, fmt.Sprintf("WorkloadProfile %s is measured on node %s, which is gone", names(p), m.Node))
 		}
 	}

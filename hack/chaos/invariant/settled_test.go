@@ -156,9 +156,10 @@ func TestWhatIsBrokenIsSaid(t *testing.T) {
 		"a change was not made": {func(s *State) {
 			s.Pods[0].Spec.Containers[0].Resources.Limits[corev1.ResourceCPU] = resource.MustParse("200m")
 		}, "the limit of its container is 200m, not 300m"},
-		"a replay has no status":  {func(s *State) { s.TraceReplays[0].Status.Conditions = nil }, "TraceReplay shop/replay has no status"},
-		"a replay does not end":   {func(s *State) { s.TraceReplays[0].Status.Conditions = complete(metav1.ConditionFalse, "Running", noon) }, "TraceReplay shop/replay is not complete: Running"},
-		"a node measures no more": {func(s *State) { s.WorkloadProfiles[0].Status.Measuring = &v1alpha1.MeasurementProgress{Node: "two"} }, "WorkloadProfile shop/web is measured on node two, which is gone"},
+		"a replay has no status":    {func(s *State) { s.TraceReplays[0].Status.Conditions = nil }, "TraceReplay shop/replay has no status"},
+		"a replay does not end":     {func(s *State) { s.TraceReplays[0].Status.Conditions = complete(metav1.ConditionFalse, "Running", noon) }, "TraceReplay shop/replay is not complete: Running"},
+		"a node measures no more":   {func(s *State) { s.WorkloadProfiles[0].Status.Measuring = &v1alpha1.MeasurementProgress{Node: "two"} }, "WorkloadProfile shop/web is measured on node two, which is gone"},
+		"a node is said to measure": {func(s *State) { measuredOnGone(s, v1alpha1.ReasonMeasuring) }, "WorkloadProfile shop/web is measured on node two, which is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,6 +169,24 @@ func TestWhatIsBrokenIsSaid(t *testing.T) {
 				t.Errorf("got %q, want one with %q", broken, test.want)
 			}
 		})
+	}
+}
+
+// measuredOnGone has a profile measured on a node that is gone, with a reason of its condition.
+func measuredOnGone(s *State, reason string) {
+	status := &s.WorkloadProfiles[0].Status
+	status.Measuring = &v1alpha1.MeasurementProgress{Node: "two"}
+	status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionMeasured, Status: metav1.ConditionFalse, Reason: reason}}
+}
+
+func TestAMeasurementThatWaitsForANodeIsNotBroken(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{v1alpha1.ReasonNoNode, v1alpha1.ReasonNoQuietNode, v1alpha1.ReasonQueued} {
+		s := whole(t)
+		measuredOnGone(s, reason)
+		if broken := MeasurementsTrue(s); len(broken) > 0 {
+			t.Errorf("%s: %v", reason, broken)
+		}
 	}
 }
 

@@ -26,7 +26,13 @@ func (p *entering) plan() plan {
 			status: p.status(m, p.measurements, found), remove: others, memory: p.memory, again: recheckAfter, events: p.waitEvent(found), yields: true,
 		}
 	}
-	if where := p.newSite(); where != nil {
+	switch where, why := p.newSite(); {
+	case why != nil:
+		found := finding{p.measured(p.measurements), why.reason, p.describeStep() + " cannot go on there: " + why.message}
+		return plan{
+			status: p.status(m, p.measurements, found), remove: others, memory: p.memory, again: recheckAfter, events: p.waitEvent(found), yields: true, awaits: why.awaited,
+		}
+	case where != nil:
 		return p.move(where)
 	}
 	if why := p.hindrance(); why != nil {
@@ -40,18 +46,22 @@ func (p *entering) plan() plan {
 	}
 }
 
-// newSite returns another site for the measurement, nil if it goes on where it is. It
-// changes its site before a round, or where it cannot go on.
-func (p *entering) newSite() *site {
+// newSite returns another site for the measurement, nil if it goes on where it is, or
+// why there is none although it cannot. It changes its site before a round, or where it cannot go on.
+func (p *entering) newSite() (*site, *obstacle) {
 	m := p.profile.Status.Measuring
-	if (p.at > 0 || attempts(m) > 0) && !p.lost() {
-		return nil
+	lost := p.lost()
+	if (p.at > 0 || attempts(m) > 0) && !lost {
+		return nil, nil
 	}
 	where, why := p.choose(m.NodeProfile)
-	if why != nil || where.node.name() == m.Node && where.baselineName() == m.BaselineNode {
-		return nil
+	switch {
+	case why != nil && lost:
+		return nil, why
+	case why != nil || where.node.name() == m.Node && where.baselineName() == m.BaselineNode:
+		return nil, nil
 	}
-	return &where
+	return &where, nil
 }
 
 // lost reports whether the measurement cannot go on where it takes place.

@@ -46,8 +46,8 @@ type plan struct {
 	// nil if it does not.
 	rounds int
 	ended  *ending
-	// yields is true where the measurement leaves its nodes to another namespace, and awaits
-	// are nodes that it waits for, which others have.
+	// yields is true where the measurement leaves its nodes, to another namespace or because it cannot go on there, and
+	// awaits are nodes that it waits for, which others have.
 	yields bool
 	awaits []string
 }

@@ -73,6 +73,53 @@ func TestAMeasurementLeavesItsNodeToANamespaceThatHasNone(t *testing.T) {
 	s.nothingLeft()
 }
 
+// A measurement whose node is gone says why it goes on at no other one, and keeps no other measurement from beginning meanwhile.
+func TestAMeasurementWhoseNodeIsGoneLeavesItsSlot(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1), worker("worker-2", 1), service("stranger", "cart", "worker-2"))
+	own, other := slots.Owner{Namespace: "etl", UID: "sort"}, slots.Owner{Namespace: "etl", UID: "web"}
+	for s.profile().Status.Measuring == nil || s.profile().Status.Measuring.Step == "alone" {
+		s.reconcile()
+		s.pass(10 * time.Second)
+	}
+	if m := s.profile().Status.Measuring; m.Node != "worker-1" {
+		t.Fatalf("it measures on %s", m.Node)
+	}
+	if !s.reconciler.Slots.Acquire(own, "worker-3") || s.reconciler.Slots.Acquire(other, "worker-4") {
+		t.Fatal("the namespace does not have both slots")
+	}
+	s.must(s.Delete(t.Context(), worker("worker-1", 1)))
+	s.lose("worker-1")
+	for s.condition().Reason != v1alpha1.ReasonNoQuietNode {
+		s.reconcile()
+		s.pass(10 * time.Second)
+		if s.clock.Now().Sub(noon) > time.Hour {
+			t.Fatalf("it does not say what it waits for; the condition is %+v", s.condition())
+		}
+	}
+	if c := s.condition(); !strings.Contains(c.Message, "on node worker-1 cannot go on there") || !strings.Contains(c.Message, "worker-2: pod etl/stranger runs there") {
+		t.Errorf("the condition is %+v", c)
+	}
+	if !s.reconciler.Slots.Acquire(other, "worker-4") {
+		t.Error("another measurement cannot begin")
+	}
+	s.reconcile()
+	s.must(s.Delete(t.Context(), service("stranger", "cart", "worker-2")))
+	for s.condition().Reason != v1alpha1.ReasonQueued {
+		s.reconcile()
+		s.pass(10 * time.Second)
+		if s.clock.Now().Sub(noon) > time.Hour {
+			t.Fatalf("while others measure the condition is %+v", s.condition())
+		}
+	}
+	s.reconciler.Slots.Release(other.UID)
+	vector(t, s.until(v1alpha1.ReasonMeasured), v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.58})
+	if m := s.profile().Status.Measurements; len(m) != 1 {
+		t.Errorf("there are %d results", len(m))
+	}
+	s.nothingLeft()
+}
+
 // Hundreds of profiles of one namespace that wait are not looked at more often than fifty.
 func TestLooksAtProfilesThatWaitAreSpaced(t *testing.T) {
 	t.Parallel()
