@@ -658,6 +658,36 @@ func TestFindingsAddUp(t *testing.T) {
 	})
 }
 
+// A pod that one step of a plan moves beside another one, which the next step moves away, is helped by neither.
+func TestAPodThatAPlanLeavesAsItIsHasNoRemedy(t *testing.T) {
+	t.Parallel()
+	threads := func(p usage.Pod, n float64) usage.Pod {
+		p.Threads = n
+		return p
+	}
+	in := &observed.Input{
+		Nodes: []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "4"), nodeNamed("worker-3", "4")},
+		Pods:  []corev1.Pod{pod("first", "worker-1", "", ""), pod("moved", "worker-1", "", ""), pod("alone", "worker-3", "1m", ""), pod("large", "worker-3", "500m", "")},
+		Sights: []observed.Sight{
+			sight("worker-1", 2, 0.1, seen("first", 0.99, 0.9, 0), threads(seen("moved", 1, 0.5, 0), 1.4)),
+			sight("worker-2", 4, 0),
+			sight("worker-3", 4, 0, seen("alone", 1, 0, 0), threads(seen("large", 0.99, 0.889545392146487, 0), 3)),
+		},
+	}
+	answer := of(t, in)
+	steps := answer.Plan.Steps
+	if len(steps) != 2 || steps[0].Pod != "shop/moved" || steps[0].To != "worker-3" || steps[1].Pod != "shop/large" || steps[1].To != "worker-2" {
+		t.Fatalf("the plan is another one: %+v", steps)
+	}
+	for i := range answer.Findings {
+		f := &answer.Findings[i]
+		helped := f.Pod.Pod != "shop/moved"
+		if (f.Remedy.Action != findings.Leave) != helped || (f.Remedy.Dilation < f.Dilation-1e-3) != helped {
+			t.Errorf("%s, of %v: %+v", f.Pod.Pod, f.Dilation, f.Remedy)
+		}
+	}
+}
+
 func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
 	t.Parallel()
 	labelled := func(p corev1.Pod, labels map[string]string) corev1.Pod {

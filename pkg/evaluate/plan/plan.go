@@ -98,10 +98,12 @@ type Effect struct {
 type Fate struct {
 	// Dilation is that after all steps, and Margin how much larger it may be: the pod's part of what the steps may win less.
 	Dilation, Margin float64
-	// Step is the index of the step that helps it most, −1 if none does.
+	// Step is the index of the step that helps it most, −1 if the plan does not help it.
 	Step int
 	// Unknown says what is missing to decide whether something else helps, "" for nothing.
 	Unknown string
+
+	now float64 // its dilation without the plan
 }
 
 // Of returns what becomes of a pod, given its name, and whether it was looked at.
@@ -182,6 +184,12 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, useless []*Ch
 			p.note(e, i)
 		}
 	}
+	for pod, f := range p.fates {
+		if f.now-f.Dilation < noticed { // what a step took another one gave
+			f.Step = -1
+			p.fates[pod] = f
+		}
+	}
 	return p, useless, nil
 }
 
@@ -190,7 +198,7 @@ func (s *search) fates(st *state, p *Plan) {
 	for _, h := range st.nodes {
 		for i := range h.members {
 			m := h.members[i]
-			p.fates[m.pod.Name()] = Fate{Dilation: m.pod.Dilation, Step: -1, Unknown: s.unknown[m.subject]}
+			p.fates[m.pod.Name()] = Fate{Dilation: m.pod.Dilation, Step: -1, Unknown: s.unknown[m.subject], now: m.pod.Dilation}
 		}
 	}
 }
