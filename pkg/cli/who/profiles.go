@@ -32,10 +32,11 @@ func newSuggest(streams verb.Streams) *cobra.Command {
 		Use:   "suggest",
 		Short: "Write WorkloadProfiles for workloads that have none, by what gauges observe",
 		Long: `suggest asks the gauges of the cluster which part of their time the pods of each
-workload compute when they do not wait, and writes that as a WorkloadProfile for each
-Deployment, StatefulSet, DaemonSet and Job that no profile is about. Nothing is applied:
-read the manifests, run the command again when the load is another, and apply what you
-want to keep. A measurement says more: how others slow the pods down, and disks.`,
+workload compute when they do not wait, and for which part disks serve them, and writes
+that as a WorkloadProfile for each Deployment, StatefulSet, DaemonSet and Job that no
+profile is about. Nothing is applied: read the manifests, run the command again when the
+load is another, and apply what you want to keep. A measurement says more: how others
+slow the pods down.`,
 		Example: `  # A profile for each workload of a namespace that has none
   kubectl loadline profiles suggest -n shop > profiles.yaml
   kubectl loadline check -f profiles.yaml
@@ -68,7 +69,11 @@ func printSuggestions(p *verb.Page, suggestions []findings.Suggestion) error {
 	for i := range suggestions {
 		s, m := &suggestions[i], &manifests[i]
 		where := text.Counted(s.Pods, "pod") + " on " + text.Counted(s.Nodes, "node")
-		m.Comments = []string{fmt.Sprintf("%s: %s, observed for %.0fs in all; cpu from %.2f to %.2f.", s.Workload, where, s.Seconds, s.Lowest, s.Highest)}
+		disk := "disk not known"
+		if s.Disk != nil {
+			disk = fmt.Sprintf("disk from %.2f to %.2f", s.Disk.Lowest, s.Disk.Highest)
+		}
+		m.Comments = []string{fmt.Sprintf("%s: %s, observed for %.0fs in all; cpu from %.2f to %.2f, %s.", s.Workload, where, s.Seconds, s.Lowest, s.Highest, disk)}
 		if s.Profile == nil {
 			m.Comments = append(m.Comments, "There is no profile for it: "+s.Problem+".")
 		} else {

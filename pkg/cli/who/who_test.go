@@ -537,7 +537,7 @@ func TestSuggestedProfilesPassTheCheck(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	for _, want := range []string{"# StatefulSet etl/sort: 2 pods on 1 node, observed for 120s in all; cpu from 1.00 to 1.00.", "name: sort", "loading: 600m"} {
+	for _, want := range []string{"# StatefulSet etl/sort: 2 pods on 1 node, observed for 120s in all; cpu from 1.00 to 1.00, disk not known.", "name: sort", "loading: 600m"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in:\n%s", want, stdout)
 		}

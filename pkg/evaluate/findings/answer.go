@@ -84,7 +84,10 @@ type Pod struct {
 	// and Threads how many threads are active at once.
 	CPULoading  float64 `json:"cpuLoading"`
 	DiskLoading float64 `json:"diskLoading"`
-	Threads     float64 `json:"threads"`
+	// Alone is what a profile says of the pod. It is absent where it is not known for how long disks served it: because what they take for an
+	// operation when they are quiet is not learned, or because what the pod did there does not explain for how long it was blocked.
+	Alone   *Loadings `json:"alone,omitempty"`
+	Threads float64   `json:"threads"`
 	// BurstSeconds is for how long a thread computes at a time, absent where the gauge does not tell.
 	BurstSeconds float64 `json:"burstSeconds,omitempty"`
 	// CPUs is how many processors the pod kept busy on average; Waiting, Throttled and Blocked how many of its threads waited
@@ -104,6 +107,12 @@ type Pod struct {
 	PerUnit *PerUnit `json:"perUnit,omitempty"`
 	// Short means that it was observed too shortly to be judged.
 	Short bool `json:"short,omitempty"`
+}
+
+// Loadings are the fractions of its time without any waiting, for other threads of the pod either, for which a thread runs and disks serve it.
+type Loadings struct {
+	CPU  float64 `json:"cpu"`
+	Disk float64 `json:"disk"`
 }
 
 // Finding is a pod that is slowed down.

@@ -1,6 +1,7 @@
 package findings_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,6 +72,52 @@ func TestACulpritAtADiskIsNamedWithAdvice(t *testing.T) {
 		t.Errorf("a plan has steps: %+v", answer.Plan.Steps)
 	}
 	near(t, "excess that the plan leaves", answer.Plan.Left, answer.Plan.Excess, 1e-9)
+}
+
+// A suggested profile says of the disk what it serves the pods, without their waiting there, where that is known.
+func TestASuggestedProfileHasTheDisk(t *testing.T) {
+	t.Parallel()
+	demands := func(in *observed.Input) map[string]map[string]string {
+		for i := range in.Pods {
+			in.Pods[i].Labels = map[string]string{"app": in.Pods[i].Name, "pod-template-hash": in.Pods[i].Labels["pod-template-hash"]}
+		}
+		answer, all := of(t, in), map[string]map[string]string{}
+		for _, s := range answer.Suggest(in.Pods, nil) {
+			of := map[string]string{"from": "unknown"}
+			if s.Disk != nil {
+				of["from"] = fmt.Sprintf("%.3f to %.3f", s.Disk.Lowest, s.Disk.Highest)
+			}
+			for _, d := range s.Profile.Spec.Resources {
+				of[d.Name] = d.Loading.String()
+				if d.Threads != nil {
+					of[d.Name] += fmt.Sprintf(" of %d threads", *d.Threads)
+				}
+			}
+			all[s.Workload] = of
+		}
+		return all
+	}
+	// Of 10 s the cart computes for 0.2 s, reads for 2.45 s and waits for 7.35 s; of each thread of the backup 2.5 s are its reads.
+	busy := reading(seen("cart", 0.02, 0, 0), 0.98, 2450)
+	want := map[string]map[string]string{
+		"Deployment shop/backup": {"cpu": "40m of 3 threads", "disk": "960m of 3 threads", "from": "0.962 to 0.962"},
+		"Deployment shop/cart":   {"cpu": "80m", "disk": "920m", "from": "0.925 to 0.925"},
+	}
+	if diff := cmp.Diff(want, demands(backups(busy))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	want["Deployment shop/cart"] = map[string]string{"cpu": "500m", "from": "0.000 to 0.000"}
+	want["Deployment shop/backup"] = map[string]string{"cpu": "10m of 3 threads", "disk": "250m of 3 threads", "from": "0.253 to 0.253"}
+	if diff := cmp.Diff(want["Deployment shop/cart"], demands(backups(seen("cart", 0.5, 0, 0)))["Deployment shop/cart"]); diff != "" {
+		t.Errorf("of a pod that does nothing at disks (-want +got):\n%s", diff)
+	}
+	unlearned := backups(busy)
+	for i := range unlearned.Sights[0].Intervals {
+		unlearned.Sights[0].Intervals[i].Disks[0].Service = nil
+	}
+	if diff := cmp.Diff(map[string]string{"cpu": "20m", "from": "unknown"}, demands(unlearned)["Deployment shop/cart"]); diff != "" {
+		t.Errorf("at a disk that is not learned (-want +got):\n%s", diff)
+	}
 }
 
 // closeTo compares numbers within a tolerance.

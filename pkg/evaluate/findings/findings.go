@@ -105,6 +105,9 @@ func podOf(r *observed.Pod, explained bool) (*Pod, error) {
 		Pressure: r.Pressure, Short: r.Short(),
 	}
 	v.CPULoading, v.DiskLoading = r.Alone()
+	if alone, known := r.Profiled(); known {
+		v.Alone = &Loadings{CPU: alone.CPU, Disk: alone.Disk}
+	}
 	v.Request, v.Limit = cgroup.CPU(r.Object)
 	if r.Seconds > 0 {
 		v.CPUs, v.Waiting, v.Throttled = r.Times.Run/r.Seconds, r.Times.Wait/r.Seconds, r.Times.Throttled/r.Seconds

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/observed"
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -26,12 +27,28 @@ type Suggestion struct {
 	Pods    int     `json:"pods"`
 	Nodes   int     `json:"nodes"`
 	Seconds float64 `json:"seconds"`
-	// Lowest and Highest are the CPU loadings of the pods that have the lowest and the highest.
+	// Lowest and Highest are the CPU loadings of the pods that have the lowest and the highest, and Disk those at disks.
 	Lowest  float64 `json:"lowest"`
 	Highest float64 `json:"highest"`
+	// Disk is absent where it is known of no pod for how long disks served it.
+	Disk *Range `json:"disk,omitempty"`
 	// Problem says why there is no profile, if there is none: the pods cannot be selected.
 	Problem string                    `json:"problem,omitempty"`
 	Profile *v1alpha1.WorkloadProfile `json:"profile,omitempty"`
+}
+
+// Range is from a lowest to a highest value.
+type Range struct {
+	Lowest  float64 `json:"lowest"`
+	Highest float64 `json:"highest"`
+}
+
+// with returns a range, nil for an empty one, that has a value as well.
+func (r *Range) with(value float64) *Range {
+	if r == nil {
+		return &Range{value, value}
+	}
+	return &Range{min(r.Lowest, value), max(r.Highest, value)}
 }
 
 // Suggest returns a profile for each workload that was observed and has none, in the order of their names. Pods are those of
@@ -70,12 +87,19 @@ func (a *Answer) Suggest(pods []corev1.Pod, profiles []v1alpha1.WorkloadProfile)
 func suggest(workload string, members []*Pod, objects []*corev1.Pod, all []corev1.Pod) Suggestion {
 	s := Suggestion{Workload: workload, Pods: len(members), Lowest: math.Inf(1)}
 	nodes := map[string]bool{}
-	cpu, threads, bursts, bursting := 0.0, 0.0, 0.0, 0.0
+	cpu, disk, known, threads, bursts, bursting := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, p := range members {
 		nodes[p.Node] = true
 		s.Seconds += p.Seconds
-		s.Lowest, s.Highest = min(s.Lowest, p.CPULoading), max(s.Highest, p.CPULoading)
-		cpu += p.CPULoading * p.Seconds
+		alone := Loadings{CPU: p.CPULoading}
+		if p.Alone != nil {
+			alone = *p.Alone
+			s.Disk = s.Disk.with(alone.Disk)
+			disk += alone.Disk * p.Seconds
+			known += p.Seconds
+		}
+		s.Lowest, s.Highest = min(s.Lowest, alone.CPU), max(s.Highest, alone.CPU)
+		cpu += alone.CPU * p.Seconds
 		threads += p.Threads * p.Seconds
 		if p.BurstSeconds > 0 {
 			bursts += p.BurstSeconds * p.CPUs * p.Seconds
@@ -100,10 +124,17 @@ func suggest(workload string, members []*Pod, objects []*corev1.Pod, all []corev
 	if bursting > 0 {
 		demand.BurstMillis = suggestedBurst(bursts / bursting)
 	}
+	demands := []v1alpha1.ResourceDemand{demand}
+	if known > 0 {
+		atDisk := hundredths(min(disk/known, 1-cpu/s.Seconds))
+		if atDisk.Sign() > 0 && demand.Loading.MilliValue()+atDisk.MilliValue() <= 1000 { // each is rounded
+			demands = append(demands, v1alpha1.ResourceDemand{Name: observed.Disk, Loading: atDisk, Threads: demand.Threads})
+		}
+	}
 	s.Profile = &v1alpha1.WorkloadProfile{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "WorkloadProfile"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: objects[0].Namespace, Name: name},
-		Spec:       v1alpha1.WorkloadProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}, Resources: []v1alpha1.ResourceDemand{demand}},
+		Spec:       v1alpha1.WorkloadProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}, Resources: demands},
 	}
 	return s
 }

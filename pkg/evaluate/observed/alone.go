@@ -28,24 +28,29 @@ func AloneIn(v *usage.Interval) []Alone {
 	all, reported := disksOf(v), reportsDisks(v)
 	list := make([]Alone, len(v.Pods))
 	for i := range v.Pods {
-		p, a := &v.Pods[i], &list[i]
-		a.CPU = min(1, p.CPULoading)
-		blocked := min(p.DiskLoading, 1-a.CPU)
 		at := all.of(i)
-		if a.DiskKnown = reported && at.explains(p, blocked); !a.DiskKnown {
-			continue
-		}
-		waited := at.own
-		for _, w := range at.waits {
-			if !w.limit {
-				waited += w.seconds
-			}
-		}
-		alone := 1 - blocked*min(waited, mostWaiting)
-		a.CPU = min(1, a.CPU/alone)
-		a.Disk = min(blocked*at.service/alone, 1-a.CPU)
+		list[i] = at.alone(&v.Pods[i], reported)
 	}
 	return list
+}
+
+// alone returns where a pod spent its time that did this at disks, of which its gauge reports or does not.
+func (at *atDisks) alone(p *usage.Pod, reported bool) Alone {
+	a := Alone{CPU: min(1, p.CPULoading)}
+	blocked := min(p.DiskLoading, 1-a.CPU)
+	if a.DiskKnown = reported && at.explains(p, blocked); !a.DiskKnown {
+		return a
+	}
+	waited := at.own
+	for _, w := range at.waits {
+		if !w.limit {
+			waited += w.seconds
+		}
+	}
+	alone := 1 - blocked*min(waited, mostWaiting)
+	a.CPU = min(1, a.CPU/alone)
+	a.Disk = min(blocked*at.service/alone, 1-a.CPU)
+	return a
 }
 
 // reportsDisks reports whether the gauge of an interval reports what happens at disks: those before version 0.4 do not.

@@ -15,6 +15,10 @@ type Observation struct {
 	// The means over the window, and the dilation of each of its intervals. CPU and Disk are as of [usage.Pod]: parts of the time without waiting
 	// for a processor, in which waiting at disks is. [Observation.Alone] has those of the time alone.
 	Dilation, CPU, Disk, Threads float64
+	// alone is the sum of where a thread of the pod spent its time alone, in seconds, over the intervals of which it is known for disks, and
+	// aloneSeconds how long these are.
+	alone        Alone
+	aloneSeconds float64
 	// AtDisks is the part of the dilation that is waiting at disks, as far as it is known for what, and waits are what it consists of.
 	AtDisks float64
 	waits   []wait
@@ -55,6 +59,7 @@ func observe(intervals []usage.Interval, above float64, window time.Duration, wi
 		if withDisks {
 			at = disksOf(v)
 		}
+		reported := withDisks && inWindow && reportsDisks(v)
 		here := make(map[string]bool, len(v.Pods))
 		for k := range v.Pods {
 			p := &v.Pods[k]
@@ -70,7 +75,13 @@ func observe(intervals []usage.Interval, above float64, window time.Duration, wi
 			if i == len(intervals)-1 {
 				last[p.UID] = p
 			}
-			dilation := o.add(v, p, inWindow, at.of(k).waits)
+			did := at.of(k)
+			dilation := o.add(v, p, inWindow, did.waits)
+			if alone := did.alone(p, reported); alone.DiskKnown {
+				o.alone.CPU += alone.CPU * p.Seconds
+				o.alone.Disk += alone.Disk * p.Seconds
+				o.aloneSeconds += p.Seconds
+			}
 			if dilation < Broken(above) {
 				over[p.UID] = true
 			}
@@ -180,6 +191,15 @@ func (o *Observation) finish() {
 // Alone returns the parts of the time alone in which a thread of the pod runs and is blocked by disks that serve it.
 func (o *Observation) Alone() (cpu, disk float64) {
 	return min(1, o.CPU*o.Longer()), min(1, max(0, o.Disk*o.Longer()-o.AtDisks))
+}
+
+// Profiled returns what a profile says of the pod: where a thread spends its time alone, a mean over the intervals of which it is known for disks. It is not known where
+// these are less than the half.
+func (o *Observation) Profiled() (alone Alone, known bool) {
+	if o.aloneSeconds <= 0 || o.aloneSeconds < o.Seconds/2 {
+		return Alone{}, false
+	}
+	return Alone{CPU: o.alone.CPU / o.aloneSeconds, Disk: o.alone.Disk / o.aloneSeconds, DiskKnown: true}, true
 }
 
 // Short reports whether the observation is too short to judge by it.
