@@ -44,22 +44,28 @@ func parseProcessor(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
 }
 
-// Memory returns how much memory a process has and had at most, in KiB.
-func Memory(id int) (resident, peak int, err error) {
+// Resident is how much memory a process has, in KiB.
+type Resident struct {
+	// All is that of now, Peak was the most, and Own is the part of All that is no file's: the kernel drops the rest where memory is short.
+	All, Peak, Own int
+}
+
+// Memory returns how much memory a process has.
+func Memory(id int) (m Resident, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", id))
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
-	values := map[string]*int{"VmRSS:": &resident, "VmHWM:": &peak}
+	values := map[string]*int{"VmRSS:": &m.All, "VmHWM:": &m.Peak, "RssAnon:": &m.Own}
 	for line := range strings.Lines(string(status)) {
 		fields := strings.Fields(line)
 		if to := values[fields[0]]; to != nil && len(fields) > 1 {
 			if *to, err = strconv.Atoi(fields[1]); err != nil {
-				return 0, 0, err
+				return m, err
 			}
 		}
 	}
-	return resident, peak, nil
+	return m, nil
 }
 
 // Files returns how many files a process has open.

@@ -28,8 +28,8 @@ func TestTheMemoryOfAProcessIsKnown(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /proc")
 	}
-	if resident, peak, err := Memory(os.Getpid()); err != nil || resident <= 0 || peak < resident {
-		t.Errorf("%d KiB, %d at most: %v", resident, peak, err)
+	if m, err := Memory(os.Getpid()); err != nil || m.Own <= 0 || m.All < m.Own || m.Peak < m.All {
+		t.Errorf("%+v: %v", m, err)
 	}
 }
 

@@ -120,7 +120,7 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	if err != nil {
 		return err
 	}
-	resident, peak, err := processes.Memory(p.ID())
+	memory, err := processes.Memory(p.ID())
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "the manager: %s resident, %s at most; %.1f s for a round to %.0f gauges, of which %.0f failed in all rounds\n",
-		mebibytes(resident), mebibytes(peak), round.seconds, round.gauges, round.failed)
+	fmt.Fprintf(l.out, "the manager: %s; %.1f s for a round to %.0f gauges, of which %.0f failed in all rounds\n",
+		describe(memory), round.seconds, round.gauges, round.failed)
 	return profiled.heap(ctx)
 }
 
@@ -276,12 +276,12 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 	}
 	took := after.since(before)
 	took.write(l.out, fmt.Sprintf("the scheduler places %d pods", pods))
-	resident, peak, err := processes.Memory(p.ID())
+	memory, err := processes.Memory(p.ID())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "the scheduler: %s resident, %s at most; %.0f pods/s, %.2f ms of its processor time each\n",
-		mebibytes(resident), mebibytes(peak), float64(pods)/took.took.Seconds(), 1000*took.cores[scheduler]*took.took.Seconds()/float64(pods))
+	fmt.Fprintf(l.out, "the scheduler: %s; %.0f pods/s, %.2f ms of its processor time each\n",
+		describe(memory), float64(pods)/took.took.Seconds(), 1000*took.cores[scheduler]*took.took.Seconds()/float64(pods))
 	return profiled.heap(ctx)
 }
 
@@ -320,6 +320,11 @@ func (l *installed) measureCommand(ctx context.Context, args ...string) error {
 	fmt.Fprintf(l.out, "kubectl loadline %v: %s, %s at most, %s of processor time\n", args, time.Since(began).Round(100*time.Millisecond),
 		mebibytes(int(used.Maxrss)), (command.ProcessState.UserTime() + command.ProcessState.SystemTime()).Round(100*time.Millisecond))
 	return nil
+}
+
+// describe says how much memory a process has.
+func describe(m processes.Resident) string {
+	return fmt.Sprintf("%s resident, %s without its own file, %s at most", mebibytes(m.All), mebibytes(m.Own), mebibytes(m.Peak))
 }
 
 func mebibytes(kibibytes int) string { return fmt.Sprintf("%d MiB", kibibytes>>10) }

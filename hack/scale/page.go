@@ -82,7 +82,7 @@ const line = "%8s  %-28s %10s %10s %10s %10s\n"
 // show writes how much memory the process has, and how long pages take.
 func (s *served) show(ctx context.Context, out io.Writer, what string) error {
 	after := time.Since(s.began)
-	resident, peak, err := processes.Memory(s.process.ID())
+	memory, err := processes.Memory(s.process.ID())
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *served) show(ctx context.Context, out io.Writer, what string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, line, after.Round(100*time.Millisecond), what, mebibytes(resident), mebibytes(peak), overview.Round(time.Millisecond), node.Round(time.Millisecond))
+	_, err = fmt.Fprintf(out, line, after.Round(100*time.Millisecond), what, mebibytes(memory.All), mebibytes(memory.Peak), overview.Round(time.Millisecond), node.Round(time.Millisecond))
 	return err
 }
 

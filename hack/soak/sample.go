@@ -140,7 +140,7 @@ func (s *sampler) sampleProcesses(pods []corev1.Pod, to *sample) error {
 }
 
 func sampleProcess(id int, part, instance string, to *sample) error {
-	resident, _, err := processes.Memory(id)
+	memory, err := processes.Memory(id)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func sampleProcess(id int, part, instance string, to *sample) error {
 	if err != nil {
 		return err
 	}
-	to.Values[name(part, instance, "resident memory")] = float64(resident) * 1024
+	to.Values[name(part, instance, "resident memory")] = float64(memory.All) * 1024
 	to.Values[name(part, instance, "open files")] = float64(files)
 	to.Counters[name(part, instance, "processor time")] = busy.Seconds()
 	return nil
