@@ -99,6 +99,16 @@ type WorkObservation struct {
 	// +required
 	Quiet EstimatedQuantity `json:"quiet,omitzero"`
 
+	// overhead is how many CPU seconds a second a pod uses without any work, which is
+	// in quiet as well. Absent from observations of version 0.3.
+	// +optional
+	Overhead *resource.Quantity `json:"overhead,omitempty"`
+
+	// revision is that of the pods that were observed, by the label of their controller.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Revision string `json:"revision,omitempty"`
+
 	// inflation is how many times as many CPU seconds a unit takes now, in the five
 	// minutes before time; absent where nothing is done.
 	// +optional

@@ -3129,6 +3129,11 @@ func (in *WorkNeighbours) DeepCopy() *WorkNeighbours {
 func (in *WorkObservation) DeepCopyInto(out *WorkObservation) {
 	*out = *in
 	in.Quiet.DeepCopyInto(&out.Quiet)
+	if in.Overhead != nil {
+		in, out := &in.Overhead, &out.Overhead
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Inflation != nil {
 		in, out := &in.Inflation, &out.Inflation
 		*out = new(EstimatedQuantity)

@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/inflations"
@@ -98,6 +99,10 @@ func (w *WorkReader) choose(profiles []v1alpha1.WorkloadProfile) {
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
 	counters := map[types.NamespacedName]*v1alpha1.Work{}
 	for _, c := range all[:min(len(all), maxWorkProfiles)] {
+		for i := range c.profile.Status.Work {
+			o := &c.profile.Status.Work[i]
+			w.history.Remember(inflations.Key{Profile: client.ObjectKeyFromObject(c.profile), Class: o.NodeProfile}, o, w.Clock.Now())
+		}
 		counters[types.NamespacedName{Namespace: c.profile.Namespace, Name: c.profile.Name}] = c.profile.Spec.Work.DeepCopy()
 	}
 	w.mutex.Lock()

@@ -131,6 +131,23 @@ func TestHowMuchSlowerUnitsAreServedIsInTheStatus(t *testing.T) {
 	}
 }
 
+// A manager that begins anew knows what was quiet from the status, though units have taken longer ever since.
+func TestAManagerThatBeginsAnewKnowsWhatWasQuiet(t *testing.T) {
+	t.Parallel()
+	c := newCounting(t, func(*corev1.Pod) {})
+	c.minutes(t, 40, 100)
+	c.Work = &WorkReader{Clock: c.clock, Log: logr.Discard(), Readable: c.Work.Readable}
+	c.loading.Store(760) // for as many requests
+	c.minutes(t, 25, 100)
+	o := c.profile(t).Status.Work[0]
+	if math.Abs(o.Inflation.Value.AsApproximateFloat64()-1.3) > 0.03 || math.Abs(o.Quiet.Value.AsApproximateFloat64()-0.00585) > 0.0001 || *o.Minutes < 45 {
+		t.Errorf("by %d minutes: %+v", *o.Minutes, o)
+	}
+	if got := c.condition(t); !strings.HasPrefix(got, "True Read: ") {
+		t.Error(got)
+	}
+}
+
 func TestPodsInTheNetworkOfTheirNodeAreNotRead(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*corev1.Pod){

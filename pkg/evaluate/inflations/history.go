@@ -65,9 +65,10 @@ type Neighbour struct {
 
 // History keeps what was read and observed. The zero History is empty; it is safe for concurrent use.
 type History struct {
-	mutex sync.Mutex
-	pods  map[string]*pod
-	keys  map[Key]*kept
+	mutex  sync.Mutex
+	pods   map[string]*pod
+	keys   map[Key]*kept
+	before map[Key]known
 }
 
 // reading is a counter at some moment.
@@ -310,6 +311,7 @@ func (h *History) Keys(now time.Time) []Key {
 			k.drop(late)
 		}
 	}
+	maps.DeleteFunc(h.before, func(_ Key, b known) bool { return now.Sub(b.until) > Keep })
 	return slices.Collect(maps.Keys(h.keys))
 }
 
@@ -321,18 +323,25 @@ type Estimate struct {
 	Pods []string
 	// Neighbours are the workloads, by the numbers of the estimate.
 	Neighbours []Named
-	// Ended is when the last interval ended, to the minute.
-	Ended time.Time
+	// Ended is when the last interval ended, to the minute, and Revision the version of the template of the pods.
+	Ended    time.Time
+	Revision string
+	// Before is how many minutes it is by besides, that were observed before this history began.
+	Before int
 }
 
 // Named is a neighbour with its name.
 type Named struct{ Workload, PodUID string }
 
-// Estimate analyzes the intervals of a key. The error is that of [inflation.Analyze].
+// Estimate analyzes the intervals of a key, after what was known before these. The error is that of [inflation.AnalyzeAfter].
 func (h *History) Estimate(key Key) (*Estimate, error) {
 	series, e := h.series(key)
+	before := h.knownBefore(key, e)
+	if before != nil {
+		e.Before = before.Slots
+	}
 	var err error
-	if e.Estimate, err = inflation.Analyze(series); err != nil {
+	if e.Estimate, err = inflation.AnalyzeAfter(series, before); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -358,6 +367,7 @@ func (h *History) series(key Key) ([]inflation.Interval, *Estimate) {
 			revision = max(revision, slices.Index(k.revisions, v.pod.Revision))
 		}
 	}
+	e.Revision = k.revisions[revision]
 	chosen := k.chosen(e)
 	numbers := map[string]int{}
 	var series []inflation.Interval

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -28,6 +29,7 @@ type service struct {
 	pod      inflations.Pod
 	count    float64
 	thrasher string
+	always   bool // the thrasher is there
 }
 
 func newService() *service {
@@ -40,7 +42,7 @@ func (s *service) run(from, to int) {
 	for i := from; i < to; i++ {
 		start := begin.Add(time.Duration(i) * half)
 		slower, beside := 1+0.01*math.Sin(float64(i*i)), map[string]inflations.Neighbour{"DaemonSet logs/agent": {CPU: 3, PodUID: "agent"}}
-		if i/30%2 == 1 {
+		if i/30%2 == 1 || s.always {
 			slower *= 1.3
 			beside[s.thrasher] = inflations.Neighbour{CPU: 30, PodUID: "thrash"}
 		}
@@ -109,6 +111,49 @@ func TestAnotherVersionOfThePodsBeginsAnew(t *testing.T) {
 	s.pod, s.count = inflations.Pod{UID: "uid-2", Name: "cart-2", Revision: "b"}, 0
 	s.run(100, 110)
 	s.wantTooFew(t)
+}
+
+// A manager that begins anew knows from the status what was quiet, though a neighbour has been there ever since.
+func TestWhatAStatusSaysIsRemembered(t *testing.T) {
+	t.Parallel()
+	first := newService()
+	first.run(0, 240)
+	e, err := first.history.Estimate(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := inflations.Observation(key.Class, "shop", e)
+	now := begin.Add(2 * time.Hour)
+	for name, test := range map[string]struct {
+		change func(s *service, o *v1alpha1.WorkObservation)
+		want   float64
+	}{
+		"as it is":              {func(*service, *v1alpha1.WorkObservation) {}, 1.3},
+		"of other pods":         {func(_ *service, o *v1alpha1.WorkObservation) { o.Revision = "b" }, 1},
+		"of a version before":   {func(_ *service, o *v1alpha1.WorkObservation) { o.Overhead = nil }, 1},
+		"of this morning":       {func(_ *service, o *v1alpha1.WorkObservation) { o.Time = new(metav1.NewTime(now.Add(-7 * time.Hour))) }, 1},
+		"of tomorrow":           {func(_ *service, o *v1alpha1.WorkObservation) { o.Time = new(metav1.NewTime(now.Add(7 * time.Hour))) }, 1},
+		"that is impossible":    {func(_ *service, o *v1alpha1.WorkObservation) { o.Overhead = new(resource.MustParse("1e9")) }, 1},
+		"of less than now":      {func(_ *service, o *v1alpha1.WorkObservation) { o.Minutes = new(int32(10)) }, 1},
+		"where more is kept":    {func(s *service, _ *v1alpha1.WorkObservation) { s.run(200, 240) }, 1},
+		"of nearly no interval": {func(_ *service, o *v1alpha1.WorkObservation) { o.Minutes = new(int32(-1)) }, 1},
+	} {
+		o, s := *o.DeepCopy(), newService()
+		s.always = true
+		test.change(s, &o)
+		s.history.Remember(key, &o, now)
+		s.run(240, 300)
+		e, err := s.history.Estimate(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(e.Inflation.Value-test.want) > 0.03 {
+			t.Errorf("%s: the inflation is %+v, want %v", name, e.Inflation, test.want)
+		}
+		if after := inflations.Observation(key.Class, "shop", e); test.want > 1 && *after.Minutes < *o.Minutes+20 {
+			t.Errorf("%s: after %d minutes they are %d", name, *o.Minutes, *after.Minutes)
+		}
+	}
 }
 
 func TestWhatIsKeptIsBounded(t *testing.T) {

@@ -25,7 +25,8 @@ const (
 func Observation(class, namespace string, e *Estimate) v1alpha1.WorkObservation {
 	o := v1alpha1.WorkObservation{
 		NodeProfile: class, Quiet: quantities(e.Quiet), UnitsPerSecond: quantity(e.Rate), Pods: new(int32(len(e.Pods))),
-		Minutes: new(int32(e.Slots)), Neighbours: neighbours(namespace, e), Time: new(metav1.NewTime(e.Ended)),
+		Minutes: new(int32(e.Slots + e.Before)), Neighbours: neighbours(namespace, e), Time: new(metav1.NewTime(e.Ended)),
+		Overhead: quantity(e.Overhead), Revision: e.Revision,
 	}
 	if e.Inflation.Value > 0 {
 		now := quantities(e.Inflation)
@@ -107,11 +108,13 @@ func quantity(f float64) *resource.Quantity {
 	return &q
 }
 
-// Differs reports whether an observation says something else than one before it, or that is older than an hour.
+// Differs reports whether an observation says something else than one before it, by twice as many minutes, or than one that is older than an hour.
 func Differs(before, after *v1alpha1.WorkObservation) bool {
 	const renewAfter = 3600 // seconds
 	switch {
-	case before.Time == nil || after.Time.Sub(before.Time.Time).Seconds() >= renewAfter:
+	case before.Time == nil || after.Time.Sub(before.Time.Time).Seconds() >= renewAfter, before.Revision != after.Revision:
+		return true
+	case before.Minutes == nil || *after.Minutes >= 2**before.Minutes:
 		return true
 	case (before.Inflation == nil) != (after.Inflation == nil), !near(before.Quiet.Value, after.Quiet.Value, 0, noticeablePart/2):
 		return true

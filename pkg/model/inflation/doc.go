@@ -17,6 +17,11 @@
 //
 // What is always there is part of the reference: quiet is without the effects that were seen to come and go.
 //
+// An estimate of earlier intervals that are no longer known, as after a restart, stands for them in the reference (a [Before]): two points on its
+// line that count as many intervals, and of which the error is added in quadrature to that of the fit, by the part that they have in it. The scale
+// of the errors is then by how much the residuals of a pod differ from slot to slot, since all of them may be far from the line. It takes no part
+// in what follows: which neighbours there were is not known.
+//
 // # Intervals
 //
 // Successive intervals are alike, so the textbook's errors are too small. Those here are from the sums x·e of a regression in each slot of time

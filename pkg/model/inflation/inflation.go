@@ -102,26 +102,34 @@ const (
 	TooMany
 )
 
-// Analyze returns what a series says. The error wraps [ErrTooFew] or [ErrUnrelated] where that is nothing, and otherwise names the interval that
-// breaks a rule.
-func Analyze(series []Interval) (*Estimate, error) {
+// Analyze is AnalyzeAfter of a series with nothing before it.
+func Analyze(series []Interval) (*Estimate, error) { return AnalyzeAfter(series, nil) }
+
+// AnalyzeAfter returns what a series says, after what was known before it, nil for nothing. The error wraps [ErrTooFew] or [ErrUnrelated] where
+// that is nothing, and otherwise names the interval or the value that breaks a rule.
+func AnalyzeAfter(series []Interval, before *Before) (*Estimate, error) {
 	if err := check(series); err != nil {
 		return nil, err
+	}
+	if before != nil {
+		if err := before.check(); err != nil {
+			return nil, err
+		}
 	}
 	s := arrange(series)
 	if s.slots < MinSlots {
 		return nil, fmt.Errorf("%w: %d slots of time, of at least %d", ErrTooFew, s.slots, MinSlots)
 	}
-	r := &reference{}
-	if err := r.fit(s, nil); err != nil {
+	r, whole := &reference{}, s.after(before)
+	if err := r.fit(whole, nil); err != nil {
 		return nil, err
 	}
 	e := &Estimate{Slots: s.slots, Untested: map[int]Untested{}}
 	named := []*group{}
 	for range 3 { // the reference is of what the named neighbours leave, and the effects are parts of the reference
-		groups := s.attribute(r, e.Untested)
+		groups := s.attribute(r.of(s), e.Untested)
 		named = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return !g.named })
-		if err := r.fit(s, named); err != nil {
+		if err := r.fit(whole, named); err != nil {
 			return nil, err
 		}
 		e.Effects = effectsOf(s, groups)
@@ -130,7 +138,7 @@ func Analyze(series []Interval) (*Estimate, error) {
 		}
 	}
 	e.Overhead, e.PerUnit = r.overhead, r.perUnit
-	s.now(r, named, e)
+	s.now(r.of(s), named, before, e)
 	return e, nil
 }
 
@@ -179,6 +187,18 @@ type series struct {
 	seconds, cpu, rate []float64
 	// neighbours are processors, by neighbour and interval.
 	neighbours [][]float64
+	// before is how many of the intervals, the last ones, stand for what was before the series, and standsFor for how many others each does. They
+	// have no neighbours.
+	before    int
+	standsFor float64
+}
+
+// count returns how many intervals one stands for.
+func (s *series) count(i int) float64 {
+	if i < len(s.cpu)-s.before {
+		return 1
+	}
+	return s.standsFor
 }
 
 func arrange(from []Interval) *series {

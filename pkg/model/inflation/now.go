@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// now fills in what holds of the last slots.
-func (s *series) now(r *reference, named []*group, e *Estimate) {
+// now fills in what holds of the last slots, after what was before the series.
+func (s *series) now(r *reference, named []*group, before *Before, e *Estimate) {
 	first := s.slots - Recent
 	used, expected, units, seconds := 0.0, 0.0, 0.0, 0.0
 	ofPod := make([]struct{ used, expected float64 }, s.pods)
@@ -27,6 +27,9 @@ func (s *series) now(r *reference, named []*group, e *Estimate) {
 	}
 	quiet := r.overhead/at + r.perUnit
 	margin := r.spreadAt(at) / at * student(Confidence, r.last.freedom)
+	if before != nil {
+		margin = math.Hypot(margin, r.before*before.Error*quiet)
+	}
 	e.Quiet = around(quiet, margin)
 	if units == 0 || expected == 0 {
 		return

@@ -27,10 +27,22 @@ func anySeries(t *rapid.T) []inflation.Interval {
 	}), length, length).Draw(t, "series")
 }
 
+// anyBefore draws what was before a series, within the rules, or nothing.
+func anyBefore(t *rapid.T) *inflation.Before {
+	if rapid.Bool().Draw(t, "nothing before") {
+		return nil
+	}
+	number := rapid.OneOf(rapid.Just(1e18), rapid.Float64Range(1e-12, 1e-9), rapid.Float64Range(1e-3, 100))
+	return &inflation.Before{
+		Overhead: rapid.OneOf(rapid.Just(0.), number).Draw(t, "overhead"), PerUnit: number.Draw(t, "per unit"), Rate: number.Draw(t, "rate"),
+		Error: rapid.OneOf(rapid.Just(0.), number).Draw(t, "error"), Slots: rapid.SampledFrom([]int{0, 1, 30, inflation.MaxIntervals}).Draw(t, "slots"),
+	}
+}
+
 func TestNoSeriesHasAValueThatIsNoNumber(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e, err := inflation.Analyze(anySeries(t))
+		e, err := inflation.AnalyzeAfter(anySeries(t), anyBefore(t))
 		if err != nil {
 			return
 		}

@@ -29,6 +29,8 @@ type reference struct {
 	// enlarged is by how much the errors of the last fit are larger than it says, since it was a robust one.
 	enlarged float64
 	withOne  bool // whether the first coefficient is the overhead
+	// before is the part of what was before the series in it, from 0 to 1.
+	before float64
 }
 
 // fit fits the reference with the effects of the named groups: by least absolute residuals, of which the scale of the errors is, and from there
@@ -64,6 +66,7 @@ func (r *reference) fit(s *series, named []*group) error {
 			}
 		}
 	}
+	r.before = s.partBefore(r.weights, robust)
 	return nil
 }
 
@@ -116,7 +119,7 @@ func (r *reference) step(s *series, named []*group, robust []float64) error {
 		}
 		first := len(columns)
 		for _, g := range named {
-			columns = append(columns, r.regressor(g.cpus))
+			columns = append(columns, append(r.regressor(g.cpus), make([]float64, s.before)...))
 		}
 		fitted, is := regress(columns, s.cpu, weights, s.slot, s.slots)
 		if !is || withOverhead && fitted.coefficients[0] < 0 {
@@ -150,16 +153,20 @@ func (s *series) varies() bool {
 
 // residual returns that of an interval, weighted so that all have about the same spread.
 func (r *reference) residual(s *series, named []*group, i int) float64 {
-	return math.Sqrt(r.weights[i]) * (s.cpu[i] - r.with(named, i))
+	return math.Sqrt(r.weights[i]/s.count(i)) * (s.cpu[i] - r.with(named, i))
 }
 
 // scale returns the standard deviation of the residuals, by the median of their absolute values.
 func (r *reference) scale(s *series, named []*group) float64 {
+	least := leastSpread * median(r.expected)
+	if s.before > 0 {
+		return max(r.scatter(s, named), least)
+	}
 	sizes := make([]float64, len(s.cpu))
 	for i := range sizes {
 		sizes[i] = math.Abs(r.residual(s, named, i))
 	}
-	return max(median(sizes)/normalMedian, leastSpread*median(r.expected))
+	return max(median(sizes)/normalMedian, least)
 }
 
 // reweigh has intervals count less the further they are from the reference. It takes note of by how much the errors of the fit are larger
@@ -187,7 +194,9 @@ func (r *reference) reweigh(s *series, named []*group, robust []float64, scale f
 func (r *reference) with(named []*group, i int) float64 {
 	factor := 1.0
 	for k, g := range named {
-		factor += max(0, r.effects[k]) * g.cpus[i]
+		if i < len(g.cpus) {
+			factor += max(0, r.effects[k]) * g.cpus[i]
+		}
 	}
 	return r.expected[i] * factor
 }
