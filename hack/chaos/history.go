@@ -123,10 +123,15 @@ func (h *history) add(rule string, texts ...string) {
 	}
 }
 
-// take returns what was broken since it was called last.
+// take returns what was broken since it was called last, once all has been seen.
 func (h *history) take() []broken {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	for _, r := range h.rules {
+		if late, is := r.(invariant.Late); is {
+			h.add(r.Name(), late.Rest()...)
+		}
+	}
 	taken := h.broken
 	h.broken = nil
 	return taken

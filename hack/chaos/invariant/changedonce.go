@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -16,10 +17,19 @@ import (
 )
 
 // ChangedOnce says that what a Remediation does to a pod is done once: the pod is evicted, or it has the amounts of the change once,
-// and those of before once again. What no Remediation asks for is not done.
+// and those of before once again. What no Remediation asks for is not done: Remediations and pods are watched apart, so that one may be seen
+// after what is done for it.
 type ChangedOnce struct {
 	changes map[string]*change // by the UID of the Remediation
 	pods    map[string]*corev1.Pod
+	open    []unexplained
+}
+
+// unexplained is what was done for no Remediation that was seen by then.
+type unexplained struct {
+	what string
+	// explain looks for the Remediation that it is for, and returns whether there is one, and what is wrong with it.
+	explain func() (wrong []string, is bool)
 }
 
 // change is a Remediation, and what was done for it.
@@ -45,6 +55,7 @@ func (c *ChangedOnce) Event(e Event) []string {
 			c.changes[string(o.UID)] = &change{}
 		}
 		c.changes[string(o.UID)].of = o
+		return c.explain()
 	case *corev1.Pod:
 		return c.pod(e, o)
 	}
@@ -64,33 +75,63 @@ func (c *ChangedOnce) pod(e Event, pod *corev1.Pod) (wrong []string) {
 	for i := range pod.Spec.Containers {
 		was, is := &before.Spec.Containers[i], &pod.Spec.Containers[i]
 		if was.Resources.Requests.Cpu().Cmp(*is.Resources.Requests.Cpu()) != 0 || was.Resources.Limits.Cpu().Cmp(*is.Resources.Limits.Cpu()) != 0 {
-			wrong = append(wrong, c.resized(pod, was, is)...)
+			wrong = append(wrong, c.done(c.resized(pod, was, is, e.At))...)
 		}
 	}
 	return wrong
 }
 
-// resized finds the Remediation that a resize is for.
-func (c *ChangedOnce) resized(pod *corev1.Pod, was, is *corev1.Container) []string {
-	what := fmt.Sprintf("container %s of pod %s/%s: limit %s, and %s before", is.Name, pod.Namespace, pod.Name, is.Resources.Limits.Cpu(), was.Resources.Limits.Cpu())
-	for _, r := range c.changes {
-		if r.of.Spec.Pod.UID != string(pod.UID) || r.of.Spec.Change.Container != is.Name || !remediations.Started(r.of) {
-			continue
-		}
-		switch {
-		case matches(r.of, was, is, false):
-			if r.forward++; r.forward > 1 {
-				return []string{fmt.Sprintf("%s, for Remediation %s for the %d. time", what, r.of.Name, r.forward)}
-			}
-			return nil
-		case matches(r.of, was, is, true):
-			if r.undone++; r.undone > 1 {
-				return []string{fmt.Sprintf("%s, undoing Remediation %s for the %d. time", what, r.of.Name, r.undone)}
-			}
-			return nil
-		}
+// done returns what is wrong with what was done, once that is known.
+func (c *ChangedOnce) done(u unexplained) []string {
+	wrong, is := u.explain()
+	if !is {
+		c.open = append(c.open, u)
 	}
-	return []string{what + ", for no Remediation that was started"}
+	return wrong
+}
+
+// explain returns what is wrong with what was done for a Remediation that is known now.
+func (c *ChangedOnce) explain() (wrong []string) {
+	c.open = slices.DeleteFunc(c.open, func(u unexplained) bool {
+		found, is := u.explain()
+		wrong = append(wrong, found...)
+		return is
+	})
+	return wrong
+}
+
+// Rest returns what was done for no Remediation.
+func (c *ChangedOnce) Rest() (wrong []string) {
+	for _, u := range c.open {
+		wrong = append(wrong, u.what)
+	}
+	c.open = nil
+	return wrong
+}
+
+// resized is a resize that was seen at a time.
+func (c *ChangedOnce) resized(pod *corev1.Pod, was, is *corev1.Container, at time.Time) unexplained {
+	what := fmt.Sprintf("container %s of pod %s/%s: limit %s, and %s before", is.Name, pod.Namespace, pod.Name, is.Resources.Limits.Cpu(), was.Resources.Limits.Cpu())
+	return unexplained{what + ", for no Remediation that was started", func() ([]string, bool) {
+		for _, r := range c.changes {
+			if r.of.Spec.Pod.UID != string(pod.UID) || r.of.Spec.Change.Container != is.Name || !remediations.Started(r.of) || r.of.Status.StartTime.After(at) {
+				continue
+			}
+			switch {
+			case matches(r.of, was, is, false):
+				if r.forward++; r.forward > 1 {
+					return []string{fmt.Sprintf("%s, for Remediation %s for the %d. time", what, r.of.Name, r.forward)}, true
+				}
+				return nil, true
+			case matches(r.of, was, is, true):
+				if r.undone++; r.undone > 1 {
+					return []string{fmt.Sprintf("%s, undoing Remediation %s for the %d. time", what, r.of.Name, r.undone)}, true
+				}
+				return nil, true
+			}
+		}
+		return nil, false
+	}}
 }
 
 // matches reports whether a container was changed as a Remediation says, or back.
@@ -118,18 +159,21 @@ func (c *ChangedOnce) Request(r link.Passed) []string {
 	if err != nil {
 		return []string{what + ": " + err.Error()}
 	}
-	of := c.moveOf(uid)
-	if of == nil {
-		return []string{what + ", for no Remediation"}
-	}
-	of.evicted++
-	return nil // to evict a pod that is going has no effect: it cannot be evicted twice
+	at := time.Now()
+	return c.done(unexplained{what + ", for no Remediation", func() ([]string, bool) {
+		of := c.moveOf(uid, at)
+		if of == nil {
+			return nil, false
+		}
+		of.evicted++
+		return nil, true // to evict a pod that is going has no effect: it cannot be evicted twice
+	}})
 }
 
-// moveOf returns the move of a pod, nil if there is none.
-func (c *ChangedOnce) moveOf(uid string) *change {
+// moveOf returns the move of a pod that was there at a time, nil if there is none.
+func (c *ChangedOnce) moveOf(uid string, at time.Time) *change {
 	for _, r := range c.changes {
-		if r.of.Spec.Change.Action == v1alpha1.ActionMove && r.of.Spec.Pod.UID == uid {
+		if r.of.Spec.Change.Action == v1alpha1.ActionMove && r.of.Spec.Pod.UID == uid && !r.of.CreationTimestamp.After(at) {
 			return r
 		}
 	}

@@ -29,6 +29,12 @@ type Rule interface {
 	Request(link.Passed) []string
 }
 
+// Late is a rule that judges some of what it has seen at the end.
+type Late interface {
+	// Rest returns what is wrong with that.
+	Rest() []string
+}
+
 // Rules returns all rules. disturbed reports whether a client of the API server may have missed, between two moments, what happened
 // there.
 func Rules(disturbed func(client string, from, to time.Time) bool) []Rule {

@@ -161,7 +161,24 @@ func TestAResizeIsMadeOnceAndUndoneOnce(t *testing.T) {
 	expect(t, r.Event(came(limited("300m"))), "")
 	expect(t, r.Event(came(limited("400m"))), "for Remediation r for the 2. time")
 	expect(t, r.Event(came(limited("300m"))), "undoing Remediation r for the 2. time")
-	expect(t, r.Event(came(limited("900m"))), "for no Remediation that was started")
+	expect(t, r.Event(came(limited("900m"))), "")
+	expect(t, r.Rest(), "for no Remediation that was started")
+	expect(t, r.Rest(), "")
+}
+
+// Remediations are watched apart from pods: one may be seen after what is done for it, but not be started after that.
+func TestAChangeMayBeSeenBeforeItsRemediation(t *testing.T) {
+	t.Parallel()
+	r, later := NewChangedOnce(), raised("later", "400m", "500m")
+	later.Status.StartTime = new(metav1.NewTime(noon.Add(time.Hour)))
+	r.Event(came(limited("300m")))
+	expect(t, r.Event(came(limited("400m"))), "")
+	expect(t, r.Event(came(limited("300m"))), "")
+	expect(t, r.Event(came(limited("400m"))), "")
+	expect(t, r.Event(came(raised("r", "300m", "400m"))), "for Remediation r for the 2. time")
+	expect(t, r.Event(came(limited("500m"))), "")
+	expect(t, r.Event(came(later)), "")
+	expect(t, r.Rest(), "limit 500m, and 400m before, for no Remediation that was started")
 }
 
 func TestAResizeOfAChangeThatWasNotStartedIsWrong(t *testing.T) {
@@ -170,7 +187,8 @@ func TestAResizeOfAChangeThatWasNotStartedIsWrong(t *testing.T) {
 	change.Status.StartTime = nil
 	r.Event(came(change))
 	r.Event(came(limited("300m")))
-	expect(t, r.Event(came(limited("400m"))), "for no Remediation that was started")
+	expect(t, r.Event(came(limited("400m"))), "")
+	expect(t, r.Rest(), "for no Remediation that was started")
 }
 
 // eviction is a request to evict pod a with a UID, "" for any.
@@ -191,10 +209,17 @@ func TestAnEvictionIsForAMoveOfThePod(t *testing.T) {
 	t.Parallel()
 	r, move := NewChangedOnce(), raised("r", "300m", "400m")
 	move.Spec.Change = v1alpha1.RemediationChange{Action: v1alpha1.ActionMove}
-	expect(t, r.Request(eviction(t, "uid-a", http.StatusCreated, "")), "manager-0 evicted pod shop/a, for no Remediation")
-	r.Event(came(move))
 	expect(t, r.Request(eviction(t, "uid-a", http.StatusCreated, "")), "")
-	expect(t, r.Request(eviction(t, "uid-of-the-next", http.StatusCreated, "")), "for no Remediation")
+	expect(t, r.Event(came(move)), "")
+	expect(t, r.Rest(), "")
+	expect(t, r.Request(eviction(t, "uid-a", http.StatusCreated, "")), "")
+	expect(t, r.Request(eviction(t, "uid-of-the-next", http.StatusCreated, "")), "")
+	expect(t, r.Rest(), "manager-0 evicted pod shop/a, for no Remediation")
+	later := move.DeepCopy()
+	later.UID, later.Spec.Pod.UID, later.CreationTimestamp = "later", "uid-b", metav1.NewTime(time.Now().Add(time.Hour))
+	expect(t, r.Request(eviction(t, "uid-b", http.StatusCreated, "")), "")
+	r.Event(came(later))
+	expect(t, r.Rest(), "for no Remediation")
 	expect(t, r.Request(eviction(t, "", http.StatusCreated, "")), "the eviction is of any pod with the name")
 	expect(t, r.Request(eviction(t, "", http.StatusTooManyRequests, "")), "")
 	expect(t, r.Request(eviction(t, "", http.StatusCreated, "dryRun=All")), "")
