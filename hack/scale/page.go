@@ -94,7 +94,8 @@ func (s *served) show(ctx context.Context, out io.Writer, what string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, line, after.Round(100*time.Millisecond), what, mebibytes(memory.All), mebibytes(memory.Peak), overview.Round(time.Millisecond), node.Round(time.Millisecond))
+	_, err = fmt.Fprintf(out, line, after.Round(100*time.Millisecond), what, mebibytes(memory.All), mebibytes(memory.Peak),
+		overview.Round(time.Millisecond), node.Round(time.Millisecond))
 	return err
 }
 

@@ -59,7 +59,7 @@ func observe(intervals []usage.Interval, above float64, window time.Duration, wi
 		if withDisks {
 			at = disksOf(v)
 		}
-		reported := withDisks && inWindow && reportsDisks(v)
+		reported := withDisks && reportsDisks(v)
 		here := make(map[string]bool, len(v.Pods))
 		for k := range v.Pods {
 			p := &v.Pods[k]
@@ -76,12 +76,7 @@ func observe(intervals []usage.Interval, above float64, window time.Duration, wi
 				last[p.UID] = p
 			}
 			did := at.of(k)
-			dilation := o.add(v, p, inWindow, did.waits)
-			if alone := did.alone(p, reported); alone.DiskKnown {
-				o.alone.CPU += alone.CPU * p.Seconds
-				o.alone.Disk += alone.Disk * p.Seconds
-				o.aloneSeconds += p.Seconds
-			}
+			dilation := o.add(v, p, inWindow, &did, reported)
 			if dilation < Broken(above) {
 				over[p.UID] = true
 			}
@@ -116,12 +111,12 @@ func latest(intervals []usage.Interval, window time.Duration) int {
 	return 0
 }
 
-// add adds an interval, if it is in the window, and returns the pod's dilation in it, with what the hypervisor took, and what it waited at
-// disks, in parts of the time for which it was blocked.
+// add adds an interval, if it is in the window, with what the pod did at disks, of which the gauge reports or does not. It returns the pod's
+// dilation in it, with what the hypervisor took and what it waited at disks.
 //
 // While the hypervisor runs something else, a task seems to sleep: kernels take stolen time from what a task runs. So its
 // time without waiting is shorter by what was stolen while it ran, which is its part of all that ran.
-func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool, atDisks []wait) float64 {
+func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool, did *atDisks, reported bool) float64 {
 	stolen := 0.0 // per second that a task runs
 	if v.BusySeconds >= usage.Instant {
 		stolen = v.StolenSeconds / v.BusySeconds
@@ -130,15 +125,21 @@ func (o *Observation) add(v *usage.Interval, p *usage.Pod, inWindow bool, atDisk
 	lost := min(p.CPULoading*stolen, maxLost)
 	dilation := p.Dilation / (1 - lost)
 	cpu, disk := min(1, p.CPULoading/(1-lost)), min(1, p.DiskLoading/(1-lost))
-	longer := 1 / (1 - min(disk, 1-cpu)*partOf(atDisks))
+	longer := 1 / (1 - min(disk, 1-cpu)*partOf(did.waits))
 	if !inWindow || p.Seconds < usage.Instant {
 		return dilation * longer
 	}
 	neutral := p.Seconds / dilation
 	o.Seconds += p.Seconds
 	o.intervals++
-	o.Dilation += neutral                                    // until finish
-	o.AtDisks += o.waitAt(atDisks, min(disk, 1-cpu)*neutral) // until finish
+	o.Dilation += neutral                                      // until finish
+	o.AtDisks += o.waitAt(did.waits, min(disk, 1-cpu)*neutral) // until finish
+	if alone := did.alone(p, reported); alone.DiskKnown {
+		runs := min(1, alone.CPU/(1-lost))
+		o.alone.CPU += runs * p.Seconds
+		o.alone.Disk += min(alone.Disk/(1-lost), 1-runs) * p.Seconds
+		o.aloneSeconds += p.Seconds
+	}
 	o.CPU += cpu * neutral
 	o.Disk += disk * neutral
 	o.Threads += p.Threads * p.Seconds
@@ -193,7 +194,8 @@ func (o *Observation) Alone() (cpu, disk float64) {
 	return min(1, o.CPU*o.Longer()), min(1, max(0, o.Disk*o.Longer()-o.AtDisks))
 }
 
-// Profiled returns what a profile says of the pod: where a thread spends its time alone, a mean over the intervals of which it is known for disks. It is not known where
+// Profiled returns what a profile says of the pod: where a thread spends its time alone, a mean over the intervals of which it is known for disks.
+// It is not known where
 // these are less than the half.
 func (o *Observation) Profiled() (alone Alone, known bool) {
 	if o.aloneSeconds <= 0 || o.aloneSeconds < o.Seconds/2 {

@@ -109,10 +109,10 @@ var boundedLists = json.JoinUnmarshalers(
 	bounded[Container](MaxContainers), bounded[PodDisk](MaxPodDisks), bounded[DiskService](maxServices), bounded[string](MaxBeneath), bounded[Refusal](MaxRefused),
 )
 
-// tooMany is the error of a list of more elements than a limit.
-type tooMany int
+// tooManyError is the error of a list of more elements than a limit.
+type tooManyError int
 
-func (e tooMany) Error() string { return fmt.Sprintf("has more than %d elements", int(e)) }
+func (e tooManyError) Error() string { return fmt.Sprintf("has more than %d elements", int(e)) }
 
 // bounded reads lists of no more elements than a limit. Package json reads any number of them, each of which takes more memory than text.
 func bounded[T any](limit int) *json.Unmarshalers {
@@ -131,7 +131,7 @@ func bounded[T any](limit int) *json.Unmarshalers {
 		}
 		for in.PeekKind() != ']' {
 			if len(*to) == limit {
-				return tooMany(limit)
+				return tooManyError(limit)
 			}
 			*to = append(*to, *new(T))
 			if err := json.UnmarshalDecode(in, &(*to)[len(*to)-1]); err != nil {
@@ -211,7 +211,7 @@ func meaning(wrong *json.SemanticError) error {
 	if moment := (*time.ParseError)(nil); errors.As(wrong.Err, &moment) {
 		return fmt.Errorf("%.64q is not a time by RFC 3339", moment.Value)
 	}
-	if many := tooMany(0); errors.As(wrong.Err, &many) {
+	if many := tooManyError(0); errors.As(wrong.Err, &many) {
 		return many
 	}
 	if errors.Is(wrong.Err, json.ErrUnknownName) {

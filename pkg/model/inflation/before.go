@@ -3,6 +3,7 @@ package inflation
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Before is a reference by intervals that are no longer known, those before a series: what an earlier estimate said. It counts as these would, so
@@ -67,7 +68,7 @@ func (s *series) partBefore(weights, robust []float64) float64 {
 }
 
 // appended returns a list with a value more, and leaves the list as it is.
-func appended[T any](list []T, value T) []T { return append(list[:len(list):len(list)], value) }
+func appended[T any](list []T, value T) []T { return append(slices.Clip(list), value) }
 
 // of returns the reference of the first rows, without those that stand for what was before.
 func (r *reference) of(s *series) *reference {
