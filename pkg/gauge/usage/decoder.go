@@ -62,7 +62,7 @@ type Decoder struct {
 // NewDecoder returns a decoder of an input.
 func NewDecoder(in io.Reader, limits Limits) *Decoder {
 	m := &meter{in: in, all: limits.Bytes}
-	return &Decoder{json: jsontext.NewDecoder(m, json.WithUnmarshalers(boundedLists), json.RejectUnknownMembers(limits.Known)), in: m, limits: limits}
+	return &Decoder{json: jsontext.NewDecoder(m, json.WithUnmarshalers(boundedLists()), json.RejectUnknownMembers(limits.Known)), in: m, limits: limits}
 }
 
 // Collection returns the collection that the input goes on with.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -104,10 +105,21 @@ func (d *Decoder) skip() error {
 	return plain(d.json.SkipValue(), depth)
 }
 
-// boundedLists are those of the values that are read as a whole.
-var boundedLists = json.JoinUnmarshalers(
-	bounded[Container](MaxContainers), bounded[PodDisk](MaxPodDisks), bounded[DiskService](maxServices), bounded[string](MaxBeneath), bounded[Refusal](MaxRefused),
-)
+// lists are how the lists of the values that are read as a whole are read. They are made when the first decoder is, so that the gauge, which has none,
+// is not linked with what reads them.
+var lists struct {
+	once sync.Once
+	all  *json.Unmarshalers
+}
+
+func boundedLists() *json.Unmarshalers {
+	lists.once.Do(func() {
+		lists.all = json.JoinUnmarshalers(
+			bounded[Container](MaxContainers), bounded[PodDisk](MaxPodDisks), bounded[DiskService](maxServices), bounded[string](MaxBeneath), bounded[Refusal](MaxRefused),
+		)
+	})
+	return lists.all
+}
 
 // tooManyError is the error of a list of more elements than a limit.
 type tooManyError int
