@@ -291,6 +291,35 @@ func TestADisturbanceLastsUntilItEnds(t *testing.T) {
 	}
 }
 
+func TestASchedulerIsBlindWithoutAWatch(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	ends := map[string]func(){}
+	for _, resource := range bindsBy() {
+		ends[resource] = h.watching("scheduler-0", "/apis/loadline.dev/v1alpha1/"+resource)
+	}
+	began, later := time.Now(), time.Now().Add(time.Hour)
+	blind := func(who string, from, to time.Time) bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.blind(who, from, to)
+	}
+	if blind("scheduler-0", later, later.Add(time.Second)) || blind("", later, later.Add(time.Second)) {
+		t.Error("it is blind though it watches")
+	}
+	if !blind("scheduler-0", began.Add(-time.Minute), began) || !blind("scheduler-1", later, later.Add(time.Second)) {
+		t.Error("one is not that has not watched yet")
+	}
+	ends["nodeprofiles"]()
+	if !blind("scheduler-0", later, later.Add(time.Second)) || !blind("", later, later.Add(time.Second)) {
+		t.Error("it is not blind though a watch has ended")
+	}
+	h.watching("scheduler-0", "/apis/loadline.dev/v1alpha1/nodeprofiles")
+	if blind("scheduler-0", later, later.Add(time.Second)) {
+		t.Error("it is blind though it watches again")
+	}
+}
+
 func TestKubeletsFollowResizesAndEndPodsThatAreDeleted(t *testing.T) {
 	t.Parallel()
 	pod := runs("a", "web", "one")

@@ -363,7 +363,7 @@ func (c *cluster) connect(ctx context.Context, name, account string) (string, er
 	if err != nil {
 		return "", err
 	}
-	l, err := link.NewHTTP(ctx, link.HTTPOptions{Name: name, To: to, Transport: transport, Authority: c.authority, Passed: c.history.request})
+	l, err := link.NewHTTP(ctx, link.HTTPOptions{Name: name, To: to, Transport: transport, Authority: c.authority, Passed: c.history.request, Watching: c.history.watching})
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,14 +43,15 @@ type history struct {
 	bounds       *invariant.BoundsKept
 	broken       []broken
 	disturbances []*disturbance
+	watches      map[string][]*span     // by the client and the resource
 	pods         map[string]*corev1.Pod // those of the cluster, by namespace and name
 	done         map[string]int         // requests of Loadline's programs that changed something, by what they did
 	changes      map[string]string      // the step that each Remediation was seen at last, by its UID
 }
 
 func newHistory() *history {
-	h := &history{pods: map[string]*corev1.Pod{}, done: map[string]int{}, changes: map[string]string{}}
-	h.rules = invariant.Rules(h.disturbed)
+	h := &history{watches: map[string][]*span{}, pods: map[string]*corev1.Pod{}, done: map[string]int{}, changes: map[string]string{}}
+	h.rules = invariant.Rules(h.disturbed, h.blind)
 	for _, r := range h.rules {
 		if b, is := r.(*invariant.BoundsKept); is {
 			h.bounds = b
@@ -160,6 +163,41 @@ func (h *history) disturbed(who string, from, to time.Time) bool {
 	return false
 }
 
+// span is from one moment to another one, the zero time if it has not come.
+type span struct{ from, to time.Time }
+
+// watching notes that a client watches the resource of a path, and returns what ends it.
+func (h *history) watching(who, path string) (end func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := who + " " + path[strings.LastIndex(path, "/")+1:]
+	w := &span{from: time.Now()}
+	h.watches[key] = append(h.watches[key], w)
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		w.to = time.Now()
+	}
+}
+
+// bindsBy are what a scheduler must watch to know by how much bounds bind.
+func bindsBy() []string { return []string{"namespaces", "nodes", "nodeprofiles", "workloadprofiles"} }
+
+// blind reports whether a scheduler, "" for any, did not watch all that says which bounds there are, all the time between two moments. Where a watch
+// was lost, it is some seconds until there is the next one: those of client-go wait for up to a minute after many failures. It is called by rules,
+// which hold the lock.
+func (h *history) blind(who string, from, to time.Time) bool {
+	if who == "" {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(h.watches)), func(key string) bool {
+			client, _, _ := strings.Cut(key, " ")
+			return strings.HasPrefix(client, "scheduler") && h.blind(client, from, to)
+		})
+	}
+	return slices.ContainsFunc(bindsBy(), func(resource string) bool {
+		return !slices.ContainsFunc(h.watches[who+" "+resource], func(w *span) bool { return w.from.Before(from) && (w.to.IsZero() || w.to.After(to)) })
+	})
+}
+
 // nodeOf returns the node of a pod, "" if it is on none.
 func (h *history) nodeOf(pod string) string {
 	h.mu.Lock()
@@ -205,7 +243,7 @@ func (h *history) effects() (done, changes map[string]int) {
 	return maps.Clone(h.done), changes
 }
 
-// judged returns how many placements were judged, and how many of them exceed a bound by pods that the scheduler could not see.
+// judged returns how many placements were judged, and how many of them exceed a bound by what the scheduler could not see.
 func (h *history) judged() (all, excused int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -181,7 +181,7 @@ func (t *tally) show(c *cluster, out *os.File) error {
 			fmt.Fprintf(out, "%6d  %s\n", counts[what], what)
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d placements judged, of which %d exceed a bound by pods that the scheduler could not see; programs ended by themselves %d times, parts of the control plane %d times\n",
+	_, err := fmt.Fprintf(out, "%d placements judged, of which %d exceed a bound by what the scheduler could not see; programs ended by themselves %d times, parts of the control plane %d times\n",
 		judged, excused, restarts, c.ended.Load())
 	return err
 }

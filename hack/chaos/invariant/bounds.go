@@ -23,16 +23,17 @@ const (
 	late = 2 * time.Second
 )
 
-// BoundsKept says that a pod which Loadline's scheduler places exceeds no bound that is enforced, by the pods that the scheduler
-// could have seen on the node: those that it placed itself and was told so, and those that others placed while it saw all.
+// BoundsKept says that a pod which Loadline's scheduler places exceeds no bound that is enforced and that the scheduler could have seen, by the pods
+// that it could have seen on the node: those that it placed itself and was told so, and those that others placed while it saw all.
 type BoundsKept struct {
-	disturbed func(client string, from, to time.Time) bool
-	index     *profile.Index
-	modes     map[string]configv1alpha1.GuardMode // by namespace
-	nodes     map[string]*corev1.Node
-	pods      map[string]*placed // by UID, those on nodes
-	binders   map[string]string  // the client that bound a pod, by namespace and name
-	// Excused counts placements that exceed a bound by pods that the scheduler could not see.
+	disturbed, blind func(client string, from, to time.Time) bool
+
+	index   *profile.Index
+	modes   map[string]configv1alpha1.GuardMode // by namespace
+	nodes   map[string]*corev1.Node
+	pods    map[string]*placed // by UID, those on nodes
+	binders map[string]string  // the client that bound a pod, by namespace and name
+	// Excused counts placements that exceed a bound by what the scheduler could not see.
 	Excused int
 	// Judged counts all placements.
 	Judged int
@@ -46,10 +47,10 @@ type placed struct {
 }
 
 // NewBoundsKept returns the rule, which has seen nothing.
-func NewBoundsKept(disturbed func(client string, from, to time.Time) bool) *BoundsKept {
+func NewBoundsKept(disturbed, blind func(client string, from, to time.Time) bool) *BoundsKept {
 	requests := []config.RequestRule{{Resource: "cpu", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 1, Minimum: 0.1}}
 	return &BoundsKept{
-		disturbed: disturbed, index: profile.NewIndex(requests, logr.Discard()),
+		disturbed: disturbed, blind: blind, index: profile.NewIndex(requests, logr.Discard()),
 		modes: map[string]configv1alpha1.GuardMode{}, nodes: map[string]*corev1.Node{}, pods: map[string]*placed{}, binders: map[string]string{},
 	}
 }
@@ -111,7 +112,7 @@ func (b *BoundsKept) pod(e Event, pod *corev1.Pod) []string {
 	if everything == "" {
 		return nil
 	}
-	if b.judge(came, func(other *placed) bool { return b.visible(other, came) }) == "" {
+	if b.blind(came.by, came.at.Add(-late), came.at) || b.judge(came, func(other *placed) bool { return b.visible(other, came) }) == "" {
 		b.Excused++
 		return nil
 	}

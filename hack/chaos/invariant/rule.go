@@ -36,9 +36,9 @@ type Late interface {
 }
 
 // Rules returns all rules. disturbed reports whether a client of the API server may have missed, between two moments, what happened
-// there.
-func Rules(disturbed func(client string, from, to time.Time) bool) []Rule {
-	return []Rule{NewPlacedOnce(), NewBoundsKept(disturbed), NewChangedOnce(), NewWithinPools(), NewNoPodDeleted()}
+// there, and blind whether a scheduler, "" for any, did not see all the time which bounds there are.
+func Rules(disturbed, blind func(client string, from, to time.Time) bool) []Rule {
+	return []Rule{NewPlacedOnce(), NewBoundsKept(disturbed, blind), NewChangedOnce(), NewWithinPools(), NewNoPodDeleted()}
 }
 
 // events is embedded by rules that see no requests.

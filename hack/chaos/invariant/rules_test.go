@@ -59,7 +59,7 @@ func TestAPodThatMovesIsPlacedTwice(t *testing.T) {
 
 // bounded is a rule that has seen a node with one disk, and pods that use the disk all the time and may be dilated 1.5 times.
 func bounded(disturbed func(string, time.Time, time.Time) bool) *BoundsKept {
-	r := NewBoundsKept(disturbed)
+	r := NewBoundsKept(disturbed, never)
 	for _, o := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{v1alpha1.GuardLabel: "enforce"}}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}}},
@@ -118,6 +118,20 @@ func TestAPodThatComesBesideAnotherExceedsABound(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestASchedulerThatWatchesNoProfilesIsExcused(t *testing.T) {
+	t.Parallel()
+	r := bounded(never)
+	r.blind = func(who string, from, to time.Time) bool {
+		return who == "one" && to.Sub(from) == late && to.Equal(noon.Add(time.Minute))
+	}
+	expect(t, bound(r, "one", pod("first", "disk", "one"), 0), "")
+	expect(t, bound(r, "one", pod("second", "disk", "one"), time.Minute), "")
+	if r.Excused != 1 {
+		t.Errorf("%d are excused, want 1", r.Excused)
+	}
+	expect(t, bound(r, "one", pod("third", "disk", "one"), 2*time.Minute), "pod shop/third came to node one")
 }
 
 func TestPodsOfOtherSchedulersAreNotJudged(t *testing.T) {
@@ -257,7 +271,7 @@ func TestLoadlineDeletesNoPods(t *testing.T) {
 func TestEveryRuleHasAName(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, r := range Rules(never) {
+	for _, r := range Rules(never, never) {
 		if name := r.Name(); name == "" || seen[name] {
 			t.Errorf("the name %q of %T is empty or of another one", name, r)
 		}

@@ -67,6 +67,9 @@ type HTTPOptions struct {
 	// To is the server, and Transport how to reach it.
 	To        *url.URL
 	Transport http.RoundTripper
+	// Watching is called for each watch that is passed on, with the path, and what it returns when that ends. It may be called by several goroutines at
+	// once. Nil is nothing.
+	Watching func(client, path string) (end func())
 	// Authority signs what the link serves with.
 	Authority *Authority
 	// Passed is called for each request that may have changed something. It may be called by several goroutines at once.
@@ -91,11 +94,21 @@ func NewHTTP(ctx context.Context, o HTTPOptions) (*HTTP, error) {
 		ErrorLog:       log.New(io.Discard, "", 0),
 	}
 	h.server = &http.Server{
-		Handler: h.faults(proxy), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: h.faults(watched(o.Name, o.Watching, proxy)), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: h.certificate},
 	}
 	go func() { _ = h.server.ServeTLS(h.tcp.listener, "", "") }() // until it is closed
 	return h, nil
+}
+
+// watched returns a handler that tells of the watches that another one has.
+func watched(client string, watching func(client, path string) (end func()), next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if watching != nil && IsWatch(r) {
+			defer watching(client, r.URL.Path)()
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // bodyKey is that of the body of a request in its context.
