@@ -41,8 +41,8 @@ func NewTransport() *http.Transport {
 // noRedirect returns redirections without following them: a gauge has no reason to send its reader elsewhere.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// ask returns the report of a gauge, which is valid and of its node.
-func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string) (*usage.Report, error) {
+// ask returns the report of a gauge, which is valid and of its node, by a decoder that it resets.
+func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string, decoder *usage.Decoder) (*usage.Report, error) {
 	to := url.URL{Scheme: "https", Host: g.Address, Path: usage.Path, RawQuery: url.Values{usage.LastParameter: {strconv.Itoa(last)}}.Encode()}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
 	if err != nil {
@@ -58,7 +58,8 @@ func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string) (*
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText)) // the part received
 		return nil, fmt.Errorf("it answers %s: %q", response.Status, text)
 	}
-	report, err := usage.NewDecoder(response.Body, usage.Limits{Bytes: usage.MaxBytes, Intervals: last, Objects: usage.MaxObjects}).Report()
+	decoder.Reset(response.Body, usage.Limits{Bytes: usage.MaxBytes, Intervals: last, Objects: usage.MaxObjects})
+	report, err := decoder.Report()
 	if err != nil {
 		return nil, err
 	}

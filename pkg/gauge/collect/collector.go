@@ -160,8 +160,9 @@ func (c *Collector) Round(ctx context.Context) (*Round, error) {
 	)
 	for range min(Concurrent, len(due)) {
 		wait.Go(func() {
+			decoder := &usage.Decoder{}
 			for g := range queue {
-				n, err := c.collect(ctx, g, c.states[g.ID], token)
+				n, err := c.collect(ctx, g, c.states[g.ID], token, decoder)
 				mutex.Lock()
 				round.Intervals += n
 				if err != nil {
@@ -226,9 +227,9 @@ func (c *Collector) refused(gauges []Gauge) (all []usage.Refusal) {
 }
 
 // collect asks one gauge, and returns how many intervals it handed on.
-func (c *Collector) collect(ctx context.Context, g Gauge, s *state, token string) (int, error) {
+func (c *Collector) collect(ctx context.Context, g Gauge, s *state, token string, decoder *usage.Decoder) (int, error) {
 	last := s.wanted(c.Clock.Now())
-	report, err := c.ask(ctx, g, last, token)
+	report, err := c.ask(ctx, g, last, token, decoder)
 	now := c.Clock.Now()
 	if err != nil {
 		if ctx.Err() == nil {

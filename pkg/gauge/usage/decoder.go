@@ -48,9 +48,9 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Decoder reads reports from an input that may be anything. It reads as a stream: whatever the input, it takes no more memory than
 // the objects of one report that its limits allow, at some hundred bytes each, and two megabytes, most of it garbage. What it returns is valid. After
-// an error it can read no more.
+// an error it can read no more until it is reset.
 type Decoder struct {
-	json    *jsontext.Decoder
+	json    jsontext.Decoder
 	in      *meter
 	limits  Limits
 	objects int // which the report may have yet
@@ -61,8 +61,15 @@ type Decoder struct {
 
 // NewDecoder returns a decoder of an input.
 func NewDecoder(in io.Reader, limits Limits) *Decoder {
-	m := &meter{in: in, all: limits.Bytes}
-	return &Decoder{json: jsontext.NewDecoder(m, json.WithUnmarshalers(boundedLists()), json.RejectUnknownMembers(limits.Known)), in: m, limits: limits}
+	d := &Decoder{}
+	d.Reset(in, limits)
+	return d
+}
+
+// Reset has a decoder, also a zero one, read another input, with the memory that it has.
+func (d *Decoder) Reset(in io.Reader, limits Limits) {
+	d.in, d.limits = &meter{in: in, all: limits.Bytes}, limits
+	d.json.Reset(d.in, json.WithUnmarshalers(boundedLists()), json.RejectUnknownMembers(limits.Known))
 }
 
 // Collection returns the collection that the input goes on with.

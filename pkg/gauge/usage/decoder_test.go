@@ -134,6 +134,36 @@ func TestADecoderReadsWhatAGaugeWrites(t *testing.T) {
 	})
 }
 
+// A decoder that is reset reads another input as a new one does, whatever became of the one before; and what was read before stays.
+func TestADecoderIsReset(t *testing.T) {
+	t.Parallel()
+	d := &usage.Decoder{}
+	rapid.Check(t, func(t *rapid.T) {
+		first, second := anyReport(t), anyReport(t)
+		text := inJSON(t, first)
+		cut := rapid.IntRange(0, len(text)).Draw(t, "cut")
+		d.Reset(strings.NewReader(text[:cut]+strings.Repeat(" ", rapid.IntRange(0, 9).Draw(t, "space"))), ofGauge())
+		before, err := d.Report()
+		if (err == nil) != (cut == len(text)) {
+			t.Fatalf("of %d of %d bytes: %v", cut, len(text), err)
+		}
+		d.Reset(strings.NewReader(inJSON(t, second)), ofGauge())
+		got, err := d.Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&second, got); diff != "" {
+			t.Fatalf("-want +got:\n%s", diff)
+		}
+		if diff := cmp.Diff(&first, before); cut == len(text) && diff != "" {
+			t.Fatalf("what was read before (-want +got):\n%s", diff)
+		}
+		if _, err := d.Report(); !errors.Is(err, io.EOF) {
+			t.Fatalf("at the end: %v", err)
+		}
+	})
+}
+
 func TestFieldsOfLaterVersionsAreSkipped(t *testing.T) {
 	t.Parallel()
 	want := usage.Report{AgeSeconds: 3, Intervals: []usage.Interval{interval()}}

@@ -92,7 +92,7 @@ func (d *Decoder) token() (jsontext.Token, error) {
 func (d *Decoder) value(to any) error {
 	d.in.value = maxValue
 	depth := d.json.StackDepth()
-	return plain(json.UnmarshalDecode(d.json, to), depth)
+	return plain(json.UnmarshalDecode(&d.json, to), depth)
 }
 
 // skip reads the value of an unknown field.
