@@ -230,10 +230,19 @@ func meaning(wrong *json.SemanticError) error {
 		return errUnknown
 	}
 	is := wrong.JSONKind.String()
-	if wrong.JSONKind == '0' && wrong.JSONValue != nil {
+	switch {
+	case wrong.JSONKind == '{':
+		is = "object"
+	case wrong.JSONKind == '[':
+		is = "list"
+	case wrong.JSONKind == '0' && wrong.JSONValue != nil:
 		is += " " + string(wrong.JSONValue)
 	}
-	return fmt.Errorf("is %.64s where a report has %s", is, decode.ValuesOf(wrong.GoType))
+	has := "a time by RFC 3339"
+	if wrong.GoType != reflect.TypeFor[time.Time]() {
+		has = decode.ValuesOf(wrong.GoType)
+	}
+	return fmt.Errorf("is %.64s where a report has %s", is, has)
 }
 
 // beneath returns an error with the path of what a pointer points to, beneath a depth.

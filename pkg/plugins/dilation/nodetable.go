@@ -17,7 +17,7 @@ type version struct{ nodes, modes uint64 }
 // its NodeInfo, which changes whenever a pod comes or goes, assumed ones included, the version,
 // and the profiles that its own pods follow. With another generation the pods that have changed are
 // looked at again, and where none has changed in what counts (see fareAs) what was found stays.
-// Whoever changes other profiles, of any namespace, has the node's pods looked at again at most,
+// A change of other profiles, of any namespace, has the node's pods looked at again at most,
 // where they are of that namespace, and not the node priced and its model solved.
 //
 // It finds a node by its NodeInfo in the scheduler's snapshot, which stays in its place as long as
