@@ -2,6 +2,7 @@ package gauges
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -48,12 +49,17 @@ func lies() map[string]http.HandlerFunc {
 			}
 		}
 	}
+	var fields strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&fields, `"x%d":0,`, i)
+	}
 	const escapes = "\x1b]0;pwned\x07\x1b[31mRED\x1b[2J\nOK: all well\n"
 	return map[string]http.HandlerFunc{
 		"the answer of its gauge is refused: intervals[0].pods[0].uid: is empty":              begins(head, `{},`),
 		"the answer of its gauge is refused: intervals[1].node: is empty":                     begins(head+"]},", `{},`),
 		"the answer of its gauge is refused: is too large: a value of it is longer than":      begins("", " "),
-		"the answer of its gauge is refused: is too large: it has more than 100 fields":       begins("{", `"x":[{}],`),
+		"the answer of its gauge is refused: is too large: it has more than 100 fields":       begins("{"+fields.String(), `"x":[{}],`),
+		"the answer of its gauge is refused: x: is there twice":                               begins("{", `"x":[{}],`),
 		`the answer of its gauge is refused: intervals[0].pods[0].uid: "\x1b[2J" is not from`: begins(head+`{"uid":"\u001b[2J","threads":1,"dilation":1},`, " "),
 		`the answer of its gauge is refused: intervals[0].node: "worker-2" is not the node`:   begins(strings.Replace(head, "worker-1", "worker-2", 1)+"]}]}", " "),
 		"its gauge does not answer: an error on the server":                                   fails("text/plain", escapes, ""),
