@@ -119,11 +119,11 @@ func podOf(r *observed.Pod, explained bool) (*Pod, error) {
 		v.Unseen = min(1, r.Times.Unseen/r.Times.Run)
 	}
 	if r.Index >= 0 && r.Node.Prediction != nil {
-		waits, throttling, err := r.Waits()
+		predicted, err := r.Predicted()
 		if err != nil {
 			return nil, err
 		}
-		v.Predicted = new(throttling + waits.Total())
+		v.Predicted = &predicted
 	}
 	var err error
 	if explained && r.Dilation >= r.Node.Slowed {

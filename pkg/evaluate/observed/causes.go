@@ -143,24 +143,43 @@ func (o *Observation) Waited() float64 {
 	return o.excess() * o.Times.Wait / sum
 }
 
+// Predicted returns the dilation of a pod that is in the model of a node that is solved, by it: with what it was observed to wait at disks.
+func (r *Pod) Predicted() (float64, error) {
+	waits, throttling, err := r.Waits()
+	if err != nil {
+		return 0, err
+	}
+	return throttling + waits.Total(), nil
+}
+
 // Explain returns why a pod is slowed down.
 func (r *Pod) Explain() (Causes, error) {
-	list, err := r.byProcessors()
+	at, err := r.AtProcessors()
 	if err != nil {
 		return nil, err
 	}
-	return append(list, r.byDisks()...).Sorted(), nil
+	return append(at.causes(r.Node), r.byDisks()...).Sorted(), nil
 }
 
-// byProcessors returns what adds to the dilation at processors.
-func (r *Pod) byProcessors() (Causes, error) {
+// AtProcessors is what adds to the dilation of a pod at processors, in times of the pod alone.
+type AtProcessors struct {
+	// Hypervisor is what the hypervisor took, and Unclear is waiting that nothing which was observed explains.
+	Hypervisor, Unclear float64
+	// Limits are the limits that hold the pod back, as causes.
+	Limits Causes
+	// Waiting is what is explained of its waiting.
+	Waiting Waiting
+}
+
+// AtProcessors returns what adds to the dilation of the pod at processors. It takes time in proportion to the number of pods of the node.
+func (r *Pod) AtProcessors() (*AtProcessors, error) {
+	at := &AtProcessors{}
 	excess, sum := r.excess(), r.Times.Wait+r.Times.Throttled+r.stolen
 	if excess <= 0 || sum <= 0 {
-		return nil, nil
+		return at, nil
 	}
-	var list Causes
 	limited := r.limited()
-	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
+	at.Hypervisor = excess * r.stolen / sum
 	waited := r.Waited()
 	w, throttling := &Waiting{By: make([]float64, len(r.Node.Model.Pods))}, r.Longer()
 	if r.Index >= 0 {
@@ -176,21 +195,45 @@ func (r *Pod) byProcessors() (Causes, error) {
 	if limited > 0 {
 		limited += min(waited-explained, max(0, throttling-r.Longer()-limited))
 	}
-	list.add(r.byLimits(limited)...)
+	at.Limits = r.byLimits(limited)
 	if total > 0 {
 		w.scale(explained / total)
 	}
-	left := excess - list.Sum(ByLimit, ByHypervisor)
+	left := excess - at.Limits.Sum() - at.Hypervisor
 	w.raise(r.least(min(left, waited)), left)
-	list.add(Cause{Kind: ByUnclear, Dilation: left - w.Total()})
-	list.add(Cause{Kind: ByItself, Dilation: w.Itself})
-	list.add(Cause{Kind: BySystem, Dilation: w.System})
-	list.add(Cause{Kind: ByEnded, Dilation: w.Ended})
-	for i, b := range w.By {
-		other := r.Node.Model.Pods[i]
-		list.add(Cause{Kind: ByNeighbour, Pod: text.QualifiedName(other), Workload: workloads.Of(other.Pod), Dilation: b})
+	at.Unclear, at.Waiting = left-w.Total(), *w
+	return at, nil
+}
+
+// causes lists what adds to the dilation of a pod of a node.
+func (at *AtProcessors) causes(n *Node) Causes {
+	const others = 5
+	list := make(Causes, 0, others+len(at.Limits)+len(at.Waiting.By))
+	list.add(Cause{Kind: ByHypervisor, Dilation: at.Hypervisor})
+	list.add(at.Limits...)
+	list.add(Cause{Kind: ByUnclear, Dilation: at.Unclear})
+	list.add(Cause{Kind: ByItself, Dilation: at.Waiting.Itself})
+	list.add(Cause{Kind: BySystem, Dilation: at.Waiting.System})
+	list.add(Cause{Kind: ByEnded, Dilation: at.Waiting.Ended})
+	neighbours := n.neighbours()
+	for i, b := range at.Waiting.By {
+		list.add(Cause{Kind: ByNeighbour, Pod: neighbours[i].pod, Workload: neighbours[i].workload, Dilation: b})
 	}
-	return list, nil
+	return list
+}
+
+// neighbour is how a pod of a model is called as a cause.
+type neighbour struct{ pod, workload string }
+
+// neighbours returns how the pods of the model are called, whose texts all causes on the node share.
+func (n *Node) neighbours() []neighbour {
+	n.named.Do(func() {
+		for i := range n.Model.Pods {
+			pod := n.Model.Pods[i].Pod
+			n.names = append(n.names, neighbour{text.QualifiedName(pod), workloads.Of(pod)})
+		}
+	})
+	return n.names
 }
 
 // Causes is a list of them.

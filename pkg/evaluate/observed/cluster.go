@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -51,6 +52,9 @@ type Node struct {
 	// Model is the node of the model, with the pods of [Pod.Index], and its solution, nil until it is asked for.
 	Model      *node.Node
 	Prediction *contention.Prediction
+
+	named sync.Once
+	names []neighbour // by named
 }
 
 // Pod is a pod that was observed.

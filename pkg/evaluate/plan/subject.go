@@ -60,23 +60,19 @@ func (s *subject) explain(modelled float64) (*breakdown, error) {
 		b.fixed = max(0, p.Dilation-1) - b.explained
 		return b, nil
 	}
-	causes, err := p.Explain()
+	at, err := p.AtProcessors()
 	if err != nil {
 		return nil, err
 	}
-	b.fixed = p.AtDisks
-	causes = causes.At(string(corev1.ResourceCPU))
-	b.fixed += causes.Sum(observed.ByHypervisor, observed.ByEnded)
-	b.limits, b.unclear = causes.Sum(observed.ByLimit), causes.Sum(observed.ByUnclear)
-	b.explained = causes.Sum(observed.ByNeighbour, observed.BySystem, observed.ByItself)
+	b.fixed = p.AtDisks + at.Hypervisor + at.Waiting.Ended
+	b.limits, b.unclear = at.Limits.Sum(), at.Unclear
+	b.explained = at.Waiting.Total() - at.Waiting.Ended
 	if most := observed.Believed * modelled; b.explained > most { // the rest is due to what runs there, whatever the model says
 		b.unclear, b.explained = b.unclear+b.explained-most, most
 	}
 	b.limited = map[string]float64{}
-	for _, c := range causes {
-		if c.Kind == observed.ByLimit {
-			b.limited[c.Container] += c.Dilation
-		}
+	for i := range at.Limits {
+		b.limited[at.Limits[i].Container] += at.Limits[i].Dilation
 	}
 	return b, nil
 }
