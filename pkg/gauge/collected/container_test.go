@@ -135,7 +135,7 @@ func TestContainersAreThereAgainAsTheyWere(t *testing.T) {
 			all = append(all, c)
 		}
 		r := row{pod: 7, containers: all}
-		got := unpack(r.pack(r.pack(nil)))
+		got := unpack(nil, r.pack(r.pack(nil)))
 		same := cmp.Options{cmp.AllowUnexported(row{}, container{}), cmpopts.EquateApprox(1e-9, 0)}
 		if diff := cmp.Diff([]row{r, r}, got, same...); diff != "" {
 			t.Fatal(diff)

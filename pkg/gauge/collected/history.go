@@ -31,6 +31,7 @@ type History struct {
 
 	mutex sync.Mutex
 	nodes map[string]*node
+	work  workspace
 	ended time.Time // the last round, zero before the first
 	// refused are the gauges whose last answers were refused, by the last round.
 	refused []usage.Refusal
@@ -69,11 +70,14 @@ func (h *History) Add(o *collect.Observed) {
 	if start.Sub(n.until) > maxGap {
 		n.spans = nil
 	}
+	if more := len(o.Intervals) - first; cap(n.spans)-len(n.spans) < more {
+		n.spans = append(make([]span, 0, len(n.spans)+more), n.spans...) // of no more than it takes
+	}
 	for i := first; i < len(o.Intervals); i++ {
-		n.spans = append(n.spans, n.newSpan(&o.Intervals[i]))
+		n.spans = append(n.spans, n.newSpan(&o.Intervals[i], &h.work))
 	}
 	n.until = o.Ended
-	n.merge()
+	n.merge(&h.work)
 	n.trim(h.maxNodeBytes)
 }
 
@@ -91,8 +95,8 @@ func (n *node) fresh(o *collect.Observed) (int, time.Time) {
 }
 
 // merge merges the older spans, for which a gauge's intervals are not kept, into intervals of a minute at most.
-func (n *node) merge() {
-	merged := n.spans[:0:0]
+func (n *node) merge(work *workspace) {
+	merged := n.spans[:0]
 	later := 0.0 // seconds after the span
 	for i := range n.spans {
 		later += n.spans[i].seconds
@@ -104,11 +108,12 @@ func (n *node) merge() {
 			s.disks = nil
 		}
 		last := len(merged) - 1
-		if last >= 0 && later >= fine.Seconds() && merged[last].seconds+s.seconds <= coarse.Seconds() && merged[last].add(s) {
+		if last >= 0 && later >= fine.Seconds() && merged[last].seconds+s.seconds <= coarse.Seconds() && merged[last].add(s, work) {
 			continue
 		}
 		merged = append(merged, *s)
 	}
+	clear(n.spans[len(merged):])
 	n.spans = merged
 }
 
@@ -124,7 +129,9 @@ func (n *node) trim(limit int) {
 		n.size += sizes[first]
 		total += n.spans[first].seconds
 	}
-	n.spans = slices.Clone(n.spans[first:])
+	if n.spans = slices.Delete(n.spans, 0, first); cap(n.spans)-len(n.spans) > spareSpans {
+		n.spans = slices.Clip(slices.Clone(n.spans))
+	}
 	n.forget()
 }
 

@@ -81,8 +81,8 @@ func (r *row) pack(to []byte) []byte {
 	return to
 }
 
-// unpack returns the rows from a text of pack.
-func unpack(packed []byte) (rows []row) {
+// unpack appends the rows from a text of pack.
+func unpack(rows []row, packed []byte) []row {
 	next := func() uint64 {
 		value, n := binary.Uvarint(packed)
 		packed = packed[n:]

@@ -25,10 +25,12 @@ const (
 	textBytes = 8
 	// identityBytes is the memory of an identity and its place in a map, which is filled to 7/8 at best and half of that at worst.
 	identityBytes = int(unsafe.Sizeof(identity{})) + 3*textBytes + 2*(int(unsafe.Sizeof(""))+int(unsafe.Sizeof(&identity{}))+1)
-	// spanBytes is the memory of a span; the last growth of its list may be unused.
+	// spanBytes is the memory of a span.
 	spanBytes = int(unsafe.Sizeof(span{})) + textBytes
+	// spareSpans is for how many more spans the list of a node may have room: those of the next round.
+	spareSpans = 4
 	// nodeBytes is the memory of a node.
-	nodeBytes = 512
+	nodeBytes = 512 + spareSpans*spanBytes
 )
 
 func (s *span) size() int { return spanBytes + len(s.packed) + len(s.disks) }

@@ -30,28 +30,36 @@ type identity struct {
 	throttled bool
 }
 
+// workspace is memory in which spans are made, which the next span is made in again.
+type workspace struct {
+	rows, others []row
+	at           map[uint64]int // of the rows, by the numbers of pods
+	packed       []byte
+}
+
 // newSpan returns the span of the next interval.
-func (n *node) newSpan(v *usage.Interval) span {
+func (n *node) newSpan(v *usage.Interval, work *workspace) span {
 	n.added++
 	s := span{
 		first: n.added, last: n.added, start: v.Start, end: v.End, seconds: v.Seconds, busy: min(v.BusySeconds, most), stolen: min(v.StolenSeconds, most),
 		cpus: v.CPUs, cgroup: v.CgroupVersion, leftOut: v.LeftOut, exclusiveCPUs: v.ExclusiveCPUs,
 		blockedUnknown: v.BlockedUnknown, disks: packDisks(v),
 	}
-	rows := make([]row, 0, len(v.Pods))
+	work.rows = work.rows[:0]
 	for i := range v.Pods {
-		rows = append(rows, newRow(n.identify(&v.Pods[i]), &v.Pods[i]))
+		work.rows = append(work.rows, newRow(n.identify(&v.Pods[i]), &v.Pods[i]))
 	}
-	s.pack(rows)
+	s.pack(work)
 	return s
 }
 
-func (s *span) pack(rows []row) {
-	var packed []byte
-	for i := range rows {
-		packed = rows[i].pack(packed)
+// pack packs the rows of the workspace.
+func (s *span) pack(work *workspace) {
+	work.packed = work.packed[:0]
+	for i := range work.rows {
+		work.packed = work.rows[i].pack(work.packed)
 	}
-	s.packed = bytes.Clone(packed) // of no more than it takes
+	s.packed = bytes.Clone(work.packed) // of no more than it takes
 }
 
 // identify returns the identity of a pod, which gets its name once that is known.
@@ -77,9 +85,10 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 		pods[pod.number] = pod
 	}
 	all := make([]usage.Interval, 0, len(spans))
+	var rows []row
 	for i := range spans {
 		s := &spans[i]
-		rows := unpack(s.packed)
+		rows = unpack(rows[:0], s.packed)
 		v := usage.Interval{
 			Node: name, Start: s.start, End: s.end, Seconds: s.seconds, CPUs: s.cpus, BusySeconds: s.busy, StolenSeconds: s.stolen,
 			CgroupVersion: s.cgroup, LeftOut: s.leftOut, ExclusiveCPUs: s.exclusiveCPUs, BlockedUnknown: s.blockedUnknown,
@@ -97,26 +106,30 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 
 // add adds the span that follows, and reports whether it did: not if they have more pods than an interval may, nor if they are of
 // different numbers of processors, whose busy time has no sum.
-func (s *span) add(next *span) bool {
+func (s *span) add(next *span, work *workspace) bool {
 	if s.cpus != next.cpus {
 		return false
 	}
-	rows := unpack(s.packed)
-	at := make(map[uint64]int, len(rows))
-	for i := range rows {
-		at[rows[i].pod] = i
+	work.rows, work.others = unpack(work.rows[:0], s.packed), unpack(work.others[:0], next.packed)
+	if work.at == nil {
+		work.at = map[uint64]int{}
 	}
-	for _, r := range unpack(next.packed) {
-		if k, is := at[r.pod]; is {
-			rows[k].add(&r)
+	clear(work.at)
+	for i := range work.rows {
+		work.at[work.rows[i].pod] = i
+	}
+	for i := range work.others {
+		r := &work.others[i]
+		if k, is := work.at[r.pod]; is {
+			work.rows[k].add(r)
 		} else {
-			rows = append(rows, r)
+			work.rows = append(work.rows, *r)
 		}
 	}
-	if len(rows) > usage.MaxPods {
+	if len(work.rows) > usage.MaxPods {
 		return false
 	}
-	s.pack(rows)
+	s.pack(work)
 	s.disks = nil
 	s.end, s.last = next.end, next.last
 	s.seconds += next.seconds
