@@ -89,7 +89,7 @@ func (s *Sites) list(ctx context.Context) ([]collect.Gauge, error) {
 // nodeWithPods returns a node and the pods that run there, which must not be changed.
 func (s *Sites) nodeWithPods(ctx context.Context, name string) (*corev1.Node, []corev1.Pod, error) {
 	node := &corev1.Node{}
-	if err := s.Nodes.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+	if err := s.Nodes.Get(ctx, client.ObjectKey{Name: name}, node, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, nil, fmt.Errorf("reading node %s: %w", name, err)
 	}
 	pods, err := s.Pods.RunningOnNode(ctx, name)

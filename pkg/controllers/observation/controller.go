@@ -76,6 +76,9 @@ type Controller struct {
 	unprofiled observations.History
 	modes      atomic.Pointer[modes]
 	wrong      map[string]string // labels of namespaces that are no mode
+	// observed has a value when there are observations that were not looked at for statuses. Statuses are written beside rounds: thousands take
+	// longer than the time between two of these.
+	observed chan struct{}
 	// drifted are the resources at which the last verdict on each key was a drift, recommended is when its recommendation changed, and
 	// updated when statuses were written last.
 	drifted     map[observations.Key][]string
@@ -119,6 +122,7 @@ func (c *Controller) prepare(log logr.Logger) error {
 		return fmt.Errorf("reading the default rules for pods without a profile: %w", err)
 	}
 	c.log = log
+	c.observed = make(chan struct{}, 1)
 	c.index = profile.NewIndex(rules.Requests, logr.Discard()) // the conditions of profiles report their errors
 	c.drifted = map[observations.Key][]string{}
 	c.recommended = map[observations.Key]time.Time{}
@@ -146,7 +150,29 @@ func (c *Controller) Start(ctx context.Context) error {
 	if c.Work != nil {
 		go c.Work.start(ctx)
 	}
+	return c.run(ctx)
+}
+
+// run collects, and writes beside that.
+func (c *Controller) run(ctx context.Context) error {
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	wait.Go(func() { c.write(ctx) })
 	return c.collector().Start(ctx)
+}
+
+// write writes what is observed to statuses until the context is done.
+func (c *Controller) write(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.observed:
+			if err := c.update(ctx); err != nil && ctx.Err() == nil {
+				c.log.Error(err, "Cannot write what was observed; trying again after the next round")
+			}
+		}
+	}
 }
 
 // collector returns the collector of the controller.
@@ -164,7 +190,7 @@ func (c *Controller) token() (string, error) {
 }
 
 // done is called after each round.
-func (c *Controller) done(ctx context.Context, r *collect.Round) {
+func (c *Controller) done(_ context.Context, r *collect.Round) {
 	c.Metrics.collected(r)
 	if c.Collected != nil {
 		c.Collected.EndRound(r.Refused)
@@ -176,8 +202,9 @@ func (c *Controller) done(ctx context.Context, r *collect.Round) {
 	if r.Gauges == 0 {
 		return
 	}
-	if err := c.update(ctx); err != nil {
-		c.log.Error(err, "Cannot write what was observed; trying again after the next round")
+	select {
+	case c.observed <- struct{}{}:
+	default: // it has one already
 	}
 }
 

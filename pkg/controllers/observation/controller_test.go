@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -24,6 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	testingclock "k8s.io/utils/clock/testing"
@@ -33,6 +35,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/evaluate/observations"
 	"loadline.dev/loadline/pkg/gauge/collect"
 	"loadline.dev/loadline/pkg/gauge/collected"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -49,6 +52,7 @@ type site struct {
 	loading, burst atomic.Int64
 	// blocked is for how long disks serve each of these pods, in thousandths of its time, and below 0 where the gauge knows nothing of disks.
 	blocked atomic.Int64
+	asked   atomic.Int64 // how often the gauge was asked
 	writes  int
 }
 
@@ -133,6 +137,7 @@ func (s *site) create(ctx context.Context, c client.WithWatch, o client.Object, 
 
 // serve answers as the gauge of the node: that each pod was seen in every interval of ten seconds, and was never waiting.
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
+	s.asked.Add(1)
 	last, err := strconv.Atoi(r.URL.Query().Get("last"))
 	if err != nil || r.Header.Get("Authorization") != "Bearer "+theToken {
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
@@ -226,17 +231,30 @@ func fast() *v1alpha1.NodeProfile {
 	}
 }
 
+// round collects once, and writes what is to be written then.
+func (s *site) round(t *testing.T) {
+	t.Helper()
+	s.clock.Step(collect.Period)
+	round, err := s.collector.Round(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.done(t.Context(), round)
+	select {
+	case <-s.observed:
+		if err := s.update(t.Context()); err != nil {
+			t.Log(err)
+		}
+	default:
+	}
+}
+
 // rounds collects for some minutes.
 func (s *site) rounds(t *testing.T, minutes int) {
 	t.Helper()
 	for range 2 * minutes {
-		s.clock.Step(collect.Period)
 		before := s.profile(t).ResourceVersion
-		round, err := s.collector.Round(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.done(t.Context(), round)
+		s.round(t)
 		if s.profile(t).ResourceVersion != before {
 			s.writes++
 		}
@@ -452,6 +470,83 @@ func TestWithoutPodsTheVerdictIsForgottenAfterAnHour(t *testing.T) {
 	}
 	if got := len(s.profile(t).Status.Observations); got != 1 {
 		t.Errorf("%d observations are shown", got)
+	}
+}
+
+func TestGaugesAreAskedWhileStatusesAreWritten(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"), fast())
+	var writes atomic.Int64
+	fakeClient, is := s.Client.(client.WithWatch)
+	if !is {
+		t.Fatalf("the client is a %T", s.Client)
+	}
+	s.Client = interceptor.NewClient(fakeClient, interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, _ client.Client, _ string, _ client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+			writes.Add(1)
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.run(ctx) }()
+	until := func(what string, is func() bool) {
+		t.Helper()
+		err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			s.clock.Step(collect.Period)
+			return is(), nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	until("a status is written", func() bool { return writes.Load() > 0 })
+	asked := s.asked.Load()
+	until("rounds go on", func() bool { return s.asked.Load() >= asked+5 })
+	if got := writes.Load(); got != 1 {
+		t.Errorf("the status is written %d times at once", got)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheMostUrgentStatusesAreWrittenFirst(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	noon := s.clock.Now()
+	of := func(name string, minutesAgo int, verdict bool) change {
+		p := declared("0.58")
+		p.Name = name
+		if minutesAgo >= 0 {
+			p.Status.Observations = []v1alpha1.WorkloadObservation{{NodeProfile: "fast", Time: new(metav1.NewTime(noon.Add(-time.Duration(minutesAgo) * time.Minute)))}}
+		}
+		return change{p, p, verdict}
+	}
+	all := []change{of("fresh", 1, false), of("old", 9, false), of("drifted", 1, true), of("older", 20, false), of("new", -1, false)}
+	for i := range all {
+		s.recommended[observations.Key{Profile: client.ObjectKeyFromObject(all[i].after), Class: "fast"}] = noon
+	}
+	if got := s.mostUrgent(slices.Clone(all), len(all)); len(got) != len(all) {
+		t.Errorf("%d of %d are written", len(got), len(all))
+	}
+	var got []string
+	for _, c := range s.mostUrgent(slices.Clone(all), 3) {
+		got = append(got, c.After.GetName())
+	}
+	if diff := cmp.Diff([]string{"drifted", "new", "older"}, got); diff != "" {
+		t.Errorf("unexpected order (-want +got):\n%s", diff)
+	}
+	again := 0
+	for _, c := range all {
+		if _, decided := s.recommended[observations.Key{Profile: client.ObjectKeyFromObject(c.after), Class: "fast"}]; !decided {
+			again++
+		}
+	}
+	if again != 2 {
+		t.Errorf("%d of the recommendations that are not written are decided on again", again)
 	}
 }
 

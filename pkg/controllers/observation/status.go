@@ -31,6 +31,8 @@ import (
 const (
 	// updateEvery is the shortest time between two writes to a profile. Rounds that come a little early count.
 	updateEvery = time.Minute - 5*time.Second
+	// maxWrites is how many statuses are written at a time, 20 a second: in a cluster of many profiles the others have their turn later.
+	maxWrites = 20 * 60
 	// renewAfter is the age from which on numbers are written though they hardly differ.
 	renewAfter = time.Hour
 	// forgetAfter is the age from which on an observation says nothing about now.
@@ -70,7 +72,7 @@ func (c *Controller) update(ctx context.Context) error {
 	c.forgetWork(profiles.Items)
 	snapshot := c.index.Snapshot()
 	resources, atDisks := snapshot.Resources(), snapshot.KnownDisks()
-	var changes []statuses.Change
+	var changes []change
 	for i := range profiles.Items {
 		p := &profiles.Items[i]
 		name := client.ObjectKeyFromObject(p)
@@ -94,17 +96,57 @@ func (c *Controller) update(ctx context.Context) error {
 		if predicted {
 			after.Status.Accuracy = accuracyOf(&accuracy)
 		}
-		worked := c.showWork(p, &after.Status, works[name], now)
-		if differs(&p.Status, &after.Status) || worked {
-			changes = append(changes, statuses.Change{Before: p, After: &after})
+		verdict := c.showWork(p, &after.Status, works[name], now) || driftDiffers(&p.Status, &after.Status)
+		if verdict || differs(&p.Status, &after.Status) {
+			changes = append(changes, change{p, &after, verdict})
 		}
 	}
 	c.forget(summaries, now)
-	again, err := statuses.All(ctx, c.Writers, c.Client, c.Recorder, changes)
+	again, err := statuses.All(ctx, c.Writers, c.Client, c.Recorder, c.mostUrgent(changes, maxWrites))
 	if err != nil || again.RequeueAfter > 0 { // another writer was faster
 		c.updated = time.Time{} // so the next round tries again
 	}
 	return errors.Join(upkeep, err)
+}
+
+// change is a profile with another status.
+type change struct {
+	before, after *v1alpha1.WorkloadProfile
+	// verdict says that a condition, or what is said of work, is another one.
+	verdict bool
+}
+
+// written returns by when what the change replaces was observed, zero where more than numbers change.
+func (c *change) written() (last time.Time) {
+	if c.verdict {
+		return time.Time{}
+	}
+	for _, o := range c.before.Status.Observations {
+		if o.Time != nil && o.Time.After(last) {
+			last = o.Time.Time
+		}
+	}
+	return last
+}
+
+// mostUrgent returns as many of some changes as may be made: first those of which more than numbers change, and of profiles that show no
+// observations yet, then those of what was written the longest ago. The others are decided on again.
+func (c *Controller) mostUrgent(changes []change, most int) []statuses.Change {
+	if len(changes) > most {
+		slices.SortStableFunc(changes, func(a, b change) int { return a.written().Compare(b.written()) })
+		c.log.V(1).Info("More statuses are to be written than may be at a time", "statuses", len(changes), "written", most)
+		for _, later := range changes[most:] {
+			for _, o := range later.after.Status.Observations {
+				delete(c.recommended, observations.Key{Profile: client.ObjectKeyFromObject(later.after), Class: o.NodeProfile})
+			}
+		}
+		changes = changes[:most]
+	}
+	some := make([]statuses.Change, len(changes))
+	for i := range changes {
+		some[i] = statuses.Change{Before: changes[i].before, After: changes[i].after}
+	}
+	return some
 }
 
 // showRecommended updates the recommendations of a status, given the classes of nodes with disks that are known.
@@ -256,13 +298,14 @@ func rounded(f float64) *resource.Quantity {
 	return profile.Fraction(math.Round(1000*min(f, limit)) / 1000)
 }
 
-// differs reports whether a status is worth writing: whether conditions say something else, numbers differ noticeably, or those
-// that were written are old.
-func differs(before, after *v1alpha1.WorkloadProfileStatus) bool {
+// driftDiffers reports whether the verdict on drift is another one.
+func driftDiffers(before, after *v1alpha1.WorkloadProfileStatus) bool {
 	was, is := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionDrifted), meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionDrifted)
-	if (was == nil) != (is == nil) || is != nil && (was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration) {
-		return true
-	}
+	return (was == nil) != (is == nil) || is != nil && (was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration)
+}
+
+// differs reports whether the numbers of a status are worth writing: whether they differ noticeably, or those that were written are old.
+func differs(before, after *v1alpha1.WorkloadProfileStatus) bool {
 	if !slices.EqualFunc(before.Observations, after.Observations, alike) {
 		return true
 	}

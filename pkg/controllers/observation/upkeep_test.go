@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/gauge/collect"
 )
 
 // shop is the namespace of the pods, with a label unless it is empty.
@@ -50,13 +49,8 @@ func newShop(t *testing.T, objects ...client.Object) *site {
 func (s *site) minutes(t *testing.T, n int) {
 	t.Helper()
 	for range 2 * n {
-		s.clock.Step(collect.Period)
-		round, err := s.collector.Round(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
 		before := s.profiles(t)
-		s.done(t.Context(), round)
+		s.round(t)
 		for i := range before {
 			s.index.OnDelete(&before[i])
 		}

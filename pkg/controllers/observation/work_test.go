@@ -80,13 +80,8 @@ func (c *counting) minutes(t *testing.T, minutes int, rate int64) {
 	for range minutes {
 		for range 2 {
 			c.count.Add(rate * int64(collect.Period.Seconds()))
-			c.clock.Step(collect.Period)
 			before := c.profile(t).ResourceVersion
-			round, err := c.collector.Round(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.done(t.Context(), round)
+			c.round(t)
 			c.Work.read(t.Context())
 			if c.profile(t).ResourceVersion != before {
 				c.writes++
