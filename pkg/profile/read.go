@@ -45,12 +45,13 @@ func read(p *v1alpha1.WorkloadProfile) *v1alpha1.WorkloadProfile {
 // SameWorkload reports whether two states of a profile of one name give the same vectors: measurements and the recommendations and
 // bursts of observations count, the rest of the status does not.
 func SameWorkload(old, next *v1alpha1.WorkloadProfile) bool {
-	if old.UID != next.UID || old.Generation != next.Generation {
-		return false
-	}
-	before, after := &read(old).Status, &read(next).Status
-	return equality.Semantic.DeepEqual(before.Measurements, after.Measurements) &&
-		slices.EqualFunc(before.Observations, after.Observations, sameRecommendation)
+	return SameButObserved(old, next) && slices.EqualFunc(read(old).Status.Observations, read(next).Status.Observations, sameRecommendation)
+}
+
+// SameButObserved reports whether nothing that makes vectors differs between two states of a profile of one name, unless it is observed.
+func SameButObserved(old, next *v1alpha1.WorkloadProfile) bool {
+	return old.UID == next.UID && old.Generation == next.Generation &&
+		equality.Semantic.DeepEqual(read(old).Status.Measurements, read(next).Status.Measurements)
 }
 
 // sameRecommendation reports whether two observations recommend the same, and have the same burst. Each round of the manager observes anew, mostly to the

@@ -23,3 +23,18 @@ func ProfileChanged() predicate.Predicate {
 		return true
 	}}
 }
+
+// ObservedChanged passes the updates of a WorkloadProfile that change its numbers by what is observed of its pods, and nothing else. A manager that
+// collects from gauges writes some of them at any time.
+func ObservedChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			old, isOld := e.ObjectOld.(*v1alpha1.WorkloadProfile)
+			next, isNext := e.ObjectNew.(*v1alpha1.WorkloadProfile)
+			return isOld && isNext && profile.SameButObserved(old, next) && !profile.SameWorkload(old, next)
+		},
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}

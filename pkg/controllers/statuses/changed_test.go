@@ -29,13 +29,14 @@ func TestOnlyOtherNumbersChangeAProfile(t *testing.T) {
 	tests := map[string]struct {
 		old, next client.Object
 		want      bool
+		observed  bool // and by nothing else
 	}{
 		"a workload's condition": {
 			workload(func(*v1alpha1.WorkloadProfile) {}),
-			workload(func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = []metav1.Condition{{Type: "Ready"}} }), false,
+			workload(func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = []metav1.Condition{{Type: "Ready"}} }), false, false,
 		},
 		"a workload's spec": {
-			workload(func(*v1alpha1.WorkloadProfile) {}), workload(func(p *v1alpha1.WorkloadProfile) { p.Generation = 2 }), true,
+			workload(func(*v1alpha1.WorkloadProfile) {}), workload(func(p *v1alpha1.WorkloadProfile) { p.Generation = 2 }), true, false,
 		},
 		"a workload's measurement": {
 			workload(func(*v1alpha1.WorkloadProfile) {}),
@@ -43,17 +44,31 @@ func TestOnlyOtherNumbersChangeAProfile(t *testing.T) {
 				p.Status.Measurements = []v1alpha1.MeasuredVector{{
 					NodeProfile: "fast", Resources: []v1alpha1.MeasuredLoading{{Name: "cpu", Loading: new(resource.MustParse("0.5"))}},
 				}}
-			}), true,
+			}), true, false,
+		},
+		"what is recommended for a workload": {
+			workload(func(p *v1alpha1.WorkloadProfile) { recommend(p, "0.2") }), workload(func(p *v1alpha1.WorkloadProfile) { recommend(p, "0.3") }), true, true,
+		},
+		"what is recommended for a workload, and its spec": {
+			workload(func(p *v1alpha1.WorkloadProfile) { recommend(p, "0.2") }),
+			workload(func(p *v1alpha1.WorkloadProfile) { recommend(p, "0.3"); p.Generation = 2 }), true, false,
+		},
+		"for how long a workload was observed": {
+			workload(func(p *v1alpha1.WorkloadProfile) { recommend(p, "0.2") }),
+			workload(func(p *v1alpha1.WorkloadProfile) {
+				recommend(p, "0.2")
+				p.Status.Observations[0].ObservedSeconds = new(int64(99))
+			}), false, false,
 		},
 		"a node's condition": {
 			node(func(*v1alpha1.NodeProfile) {}),
-			node(func(p *v1alpha1.NodeProfile) { p.Status.Conditions = []metav1.Condition{{Type: "Ready"}} }), false,
+			node(func(p *v1alpha1.NodeProfile) { p.Status.Conditions = []metav1.Condition{{Type: "Ready"}} }), false, false,
 		},
 		"a node's calibration": {
 			node(func(*v1alpha1.NodeProfile) {}),
 			node(func(p *v1alpha1.NodeProfile) {
 				p.Status.Resources = []v1alpha1.CalibratedResource{{Name: "disk", Servers: new(int32(4))}}
-			}), true,
+			}), true, false,
 		},
 	}
 	for name, test := range tests {
@@ -62,6 +77,20 @@ func TestOnlyOtherNumbersChangeAProfile(t *testing.T) {
 			if got := statuses.ProfileChanged().Update(event.UpdateEvent{ObjectOld: test.old, ObjectNew: test.next}); got != test.want {
 				t.Errorf("changed = %v, want %v", got, test.want)
 			}
+			if got := statuses.ObservedChanged().Update(event.UpdateEvent{ObjectOld: test.old, ObjectNew: test.next}); got != test.observed {
+				t.Errorf("only what is observed changed = %v, want %v", got, test.observed)
+			}
+			if observed := statuses.ObservedChanged(); observed.Create(event.CreateEvent{Object: test.next}) || observed.Delete(event.DeleteEvent{Object: test.old}) {
+				t.Error("an object that comes or goes is passed as one of which something else is observed")
+			}
 		})
 	}
+}
+
+// recommend recommends a loading for a workload whose profile follows what is observed.
+func recommend(p *v1alpha1.WorkloadProfile, loading string) {
+	p.Spec.Observation = &v1alpha1.Observation{Mode: v1alpha1.ModeApply}
+	p.Status.Observations = []v1alpha1.WorkloadObservation{{
+		NodeProfile: "fast", Recommended: &v1alpha1.RecommendedLoading{CPULoading: new(resource.MustParse(loading)), Threads: new(int32(1))},
+	}}
 }

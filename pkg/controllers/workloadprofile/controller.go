@@ -33,9 +33,14 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/profiles"
 )
 
-// podDelay is for how long changes of pods are gathered before a namespace is
-// decided on again: a Deployment that scales up is one change, not hundreds.
-const podDelay = time.Second
+const (
+	// podDelay is for how long changes of pods are gathered before a namespace is
+	// decided on again: a Deployment that scales up is one change, not hundreds.
+	podDelay = time.Second
+	// observedDelay is for how long changes of what is observed of profiles are
+	// gathered: in a large cluster they come at any time.
+	observedDelay = 10 * time.Second
+)
 
 // Reconciler keeps the status of WorkloadProfiles. A request names a namespace.
 type Reconciler struct {
@@ -62,7 +67,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, cached *pods.Cache) erro
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("workloadprofile").
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(namespaceOf),
-			builder.WithPredicates(predicate.Or(statuses.ProfileChanged(), r.overwritten()))).
+			builder.WithPredicates(predicate.Or(predicate.And(statuses.ProfileChanged(), predicate.Not(statuses.ObservedChanged())), r.overwritten()))).
+		Watches(&v1alpha1.WorkloadProfile{}, statuses.Delayed(observedDelay, namespaceOf), builder.WithPredicates(statuses.ObservedChanged())).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.allNamespaces),
 			builder.WithPredicates(statuses.ProfileChanged())).
 		WatchesRawSource(cached.Source(statuses.Delayed(podDelay, namespaceOf), predicate.LabelChangedPredicate{})).
