@@ -34,8 +34,8 @@ func (n *oneNode) Get(_ context.Context, _ client.ObjectKey, into client.Object,
 	return nil
 }
 
-func (n *oneNode) RunningOnNode(context.Context, string) ([]corev1.Pod, error) {
-	return append([]corev1.Pod(nil), n.pods...), nil
+func (n *oneNode) RunningOnNode(_ context.Context, _ string, into []corev1.Pod) ([]corev1.Pod, error) {
+	return append(into[:0], n.pods...), nil
 }
 
 func (n *oneNode) RunningInNamespace(context.Context, string) ([]corev1.Pod, error) { return nil, nil }

@@ -28,8 +28,8 @@ type Sites struct {
 
 // Pods are those of a cluster, as package pods keeps them. They must not be changed.
 type Pods interface {
-	// RunningOnNode returns those that run on a node.
-	RunningOnNode(ctx context.Context, name string) ([]corev1.Pod, error)
+	// RunningOnNode returns those that run on a node, in the memory of a list if that is large enough.
+	RunningOnNode(ctx context.Context, name string, into []corev1.Pod) ([]corev1.Pod, error)
 	// RunningInNamespace returns those of a namespace that run.
 	RunningInNamespace(ctx context.Context, name string) ([]corev1.Pod, error)
 }
@@ -86,13 +86,13 @@ func (s *Sites) list(ctx context.Context) ([]collect.Gauge, error) {
 	return gauges, nil
 }
 
-// nodeWithPods returns a node and the pods that run there, which must not be changed.
-func (s *Sites) nodeWithPods(ctx context.Context, name string) (*corev1.Node, []corev1.Pod, error) {
+// nodeWithPods returns a node and the pods that run there, which must not be changed, these in the memory of a list if that is large enough.
+func (s *Sites) nodeWithPods(ctx context.Context, name string, into []corev1.Pod) (*corev1.Node, []corev1.Pod, error) {
 	node := &corev1.Node{}
 	if err := s.Nodes.Get(ctx, client.ObjectKey{Name: name}, node, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, nil, fmt.Errorf("reading node %s: %w", name, err)
 	}
-	pods, err := s.Pods.RunningOnNode(ctx, name)
+	pods, err := s.Pods.RunningOnNode(ctx, name, into)
 	if err != nil {
 		return nil, nil, fmt.Errorf("listing the pods of node %s: %w", name, err)
 	}

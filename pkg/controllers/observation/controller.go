@@ -88,6 +88,8 @@ type Controller struct {
 	// refused are the gauges whose last answers were refused, by the last round.
 	refused []usage.Refusal
 
+	lists sync.Pool // of *[]corev1.Pod: the pods of a node, of which nothing is kept
+
 	mutex     sync.Mutex
 	predicted map[string]time.Time // when, by the names of nodes
 	// priors are the loadings that the scheduler assumes of pods whose profile has no vector.
@@ -230,10 +232,16 @@ func (c *Controller) Receive(ctx context.Context, o *collect.Observed) {
 
 // take keeps the observations of the pods of a node that follow profiles.
 func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
-	node, pods, err := c.Sites.nodeWithPods(ctx, o.Node)
+	list, is := c.lists.Get().(*[]corev1.Pod)
+	if !is {
+		list = &[]corev1.Pod{}
+	}
+	defer c.lists.Put(list)
+	node, pods, err := c.Sites.nodeWithPods(ctx, o.Node, *list)
 	if err != nil {
 		return err
 	}
+	*list = pods
 	snapshot := c.index.Snapshot()
 	class := snapshot.NodeClass(node).Class()
 	if c.Work != nil {

@@ -67,7 +67,7 @@ const nodeField = "spec.nodeName"
 // podsOf are the pods that a client reads, by an index of nodeField.
 type podsOf struct{ client.Reader }
 
-func (p podsOf) RunningOnNode(ctx context.Context, name string) ([]corev1.Pod, error) {
+func (p podsOf) RunningOnNode(ctx context.Context, name string, _ []corev1.Pod) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := p.List(ctx, &pods, client.MatchingFields{nodeField: name})
 	return pods.Items, err

@@ -8,6 +8,7 @@ package pods
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,22 +100,23 @@ func (c *Cache) Start(ctx context.Context) error {
 // need has the pods read, unless they are already.
 func (c *Cache) need() { c.begin.Do(func() { close(c.begun) }) }
 
-// RunningOnNode returns the pods that run on a node, which must not be changed. It waits until all pods have been read, as the other methods do.
-func (c *Cache) RunningOnNode(ctx context.Context, name string) ([]corev1.Pod, error) {
-	return c.running(ctx, nodeIndex, name)
+// RunningOnNode returns the pods that run on a node, which must not be changed, in the memory of a list if that is large enough. It waits until all
+// pods have been read, as the other methods do.
+func (c *Cache) RunningOnNode(ctx context.Context, name string, into []corev1.Pod) ([]corev1.Pod, error) {
+	return c.running(ctx, nodeIndex, name, into)
 }
 
 // RunningInNamespace returns the pods of a namespace that run, which must not be changed.
 func (c *Cache) RunningInNamespace(ctx context.Context, name string) ([]corev1.Pod, error) {
-	return c.running(ctx, toolscache.NamespaceIndex, name)
+	return c.running(ctx, toolscache.NamespaceIndex, name, nil)
 }
 
-func (c *Cache) running(ctx context.Context, index, value string) ([]corev1.Pod, error) {
+func (c *Cache) running(ctx context.Context, index, value string, into []corev1.Pod) ([]corev1.Pod, error) {
 	all, err := c.by(ctx, index, value)
 	if err != nil {
 		return nil, err
 	}
-	pods := make([]corev1.Pod, 0, len(all))
+	pods := slices.Grow(into[:0], len(all))
 	for _, slim := range all {
 		if slim.common.Status.Phase == corev1.PodRunning {
 			pods = append(pods, slim.pod())

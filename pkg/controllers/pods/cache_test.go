@@ -111,7 +111,7 @@ func TestPodsFollowTheCluster(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, pod("cart-1", "cart"), pod("cart-2", "cart"))
 	onNode := func(name string) string {
-		pods, err := c.RunningOnNode(t.Context(), name)
+		pods, err := c.RunningOnNode(t.Context(), name, nil)
 		return names(t, pods, err)
 	}
 	inNamespace := func(name string) string {
@@ -146,7 +146,7 @@ func TestAPendingPodHasLabelsAndDoesNotRun(t *testing.T) {
 	if got := apps(t, c.Cache, namespace); got != "cart sort sort" {
 		t.Errorf("the labels are those of %q", got)
 	}
-	onNode, err := c.RunningOnNode(t.Context(), nodeName)
+	onNode, err := c.RunningOnNode(t.Context(), nodeName, nil)
 	if got := names(t, onNode, err); got != "cart-1" {
 		t.Errorf("on the node run %q", got)
 	}
@@ -216,7 +216,7 @@ func TestPodsThatAreNotReadAreAnError(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	const want = "the pods that have not terminated are not read yet: context canceled"
-	if _, err := c.RunningOnNode(ctx, nodeName); err == nil || err.Error() != want {
+	if _, err := c.RunningOnNode(ctx, nodeName, nil); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 	if _, err := c.Labels(ctx, namespace); err == nil || err.Error() != want {
