@@ -57,7 +57,12 @@ type Decoder struct {
 	// pods are those of the interval that is being read, copied so that they take no more memory than they need, and before those
 	// of the interval before it.
 	pods, before []Pod
+	// lent are lists of pods of the reports since the last reset, at most maxSpare, and spare those of before.
+	lent, spare [][]Pod
 }
+
+// maxSpare is how many lists of pods are kept to be used again, and maxSparePods how many pods one of them has room for at most.
+const maxSpare, maxSparePods = 16, 128
 
 // NewDecoder returns a decoder of an input.
 func NewDecoder(in io.Reader, limits Limits) *Decoder {
@@ -66,8 +71,15 @@ func NewDecoder(in io.Reader, limits Limits) *Decoder {
 	return d
 }
 
-// Reset has a decoder, also a zero one, read another input, with the memory that it has.
+// Reset has a decoder, also a zero one, read another input, with the memory that it has. The reports that it has returned must not be used
+// any more.
 func (d *Decoder) Reset(in io.Reader, limits Limits) {
+	for _, list := range d.lent {
+		if len(d.spare) < maxSpare && cap(list) <= maxSparePods {
+			d.spare = append(d.spare, list)
+		}
+	}
+	d.lent = d.lent[:0]
 	d.in, d.limits = &meter{in: in, all: limits.Bytes}, limits
 	d.json.Reset(d.in, json.WithUnmarshalers(boundedLists()), json.RejectUnknownMembers(limits.Known))
 }
@@ -197,9 +209,22 @@ func (d *Decoder) podsOf(v *Interval) error {
 		}
 		return rule(p.validate())
 	})
-	v.Pods = append([]Pod{}, d.pods...)
+	v.Pods = d.lend(d.pods)
 	d.before = v.Pods
 	return err
+}
+
+// lend returns a copy of a list of pods, which is never nil.
+func (d *Decoder) lend(pods []Pod) []Pod {
+	list := []Pod{}
+	if last := len(d.spare) - 1; last >= 0 {
+		list, d.spare = d.spare[last][:0], d.spare[:last]
+	}
+	list = append(list, pods...)
+	if len(d.lent) < maxSpare {
+		d.lent = append(d.lent, list)
+	}
+	return list
 }
 
 // disksOf reads the disks of an interval.

@@ -134,7 +134,7 @@ func TestADecoderReadsWhatAGaugeWrites(t *testing.T) {
 	})
 }
 
-// A decoder that is reset reads another input as a new one does, whatever became of the one before; and what was read before stays.
+// A decoder that is reset reads another input as a new one does, whatever became of the one before.
 func TestADecoderIsReset(t *testing.T) {
 	t.Parallel()
 	d := &usage.Decoder{}
@@ -147,6 +147,9 @@ func TestADecoderIsReset(t *testing.T) {
 		if (err == nil) != (cut == len(text)) {
 			t.Fatalf("of %d of %d bytes: %v", cut, len(text), err)
 		}
+		if diff := cmp.Diff(&first, before); cut == len(text) && diff != "" {
+			t.Fatalf("the first (-want +got):\n%s", diff)
+		}
 		d.Reset(strings.NewReader(inJSON(t, second)), ofGauge())
 		got, err := d.Report()
 		if err != nil {
@@ -155,13 +158,37 @@ func TestADecoderIsReset(t *testing.T) {
 		if diff := cmp.Diff(&second, got); diff != "" {
 			t.Fatalf("-want +got:\n%s", diff)
 		}
-		if diff := cmp.Diff(&first, before); cut == len(text) && diff != "" {
-			t.Fatalf("what was read before (-want +got):\n%s", diff)
-		}
 		if _, err := d.Report(); !errors.Is(err, io.EOF) {
 			t.Fatalf("at the end: %v", err)
 		}
 	})
+}
+
+func TestADecoderThatIsResetUsesItsMemoryAgain(t *testing.T) {
+	t.Parallel()
+	d := &usage.Decoder{}
+	read := func(pods int) *usage.Pod {
+		t.Helper()
+		v := interval()
+		for v.Pods = v.Pods[:1]; len(v.Pods) < pods; {
+			p := v.Pods[0]
+			p.UID = fmt.Sprintf("uid-%d", len(v.Pods))
+			v.Pods = append(v.Pods, p)
+		}
+		d.Reset(strings.NewReader(inJSON(t, usage.Report{Intervals: []usage.Interval{v}})), ofGauge())
+		r, err := d.Report()
+		if err != nil || len(r.Intervals) != 1 || len(r.Intervals[0].Pods) != pods {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		return &r.Intervals[0].Pods[0]
+	}
+	first := read(20)
+	if read(10) != first {
+		t.Error("the list of a report is not used again")
+	}
+	if large := read(500); read(500) == large {
+		t.Error("a large list is kept")
+	}
 }
 
 func TestFieldsOfLaterVersionsAreSkipped(t *testing.T) {
