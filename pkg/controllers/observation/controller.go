@@ -38,7 +38,8 @@ const (
 
 	// recommendEvery is the shortest time between two changes of a recommendation.
 	recommendEvery = 5 * time.Minute
-	// predictEvery is the shortest time between two predictions of the dilations of a node.
+	// predictEvery is the shortest time between two predictions of the dilations of a node, and between two looks at what the scheduler assumes of
+	// its pods.
 	predictEvery = 2 * time.Minute
 )
 
@@ -248,9 +249,10 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 		c.Work.observe(o, class, pods, snapshot)
 	}
 	samples := observations.Samples(o.Intervals)
-	follow := false
+	follow, due := false, c.mayPredict(o.Node)
 	for i := range pods {
-		pod, s := &pods[i], samples[uidOf(&pods[i])]
+		pod, uid := &pods[i], uidOf(&pods[i])
+		s := samples[uid]
 		w := snapshot.Workload(pod)
 		if w == nil {
 			c.takeUnprofiled(pod, s, o.Ended)
@@ -258,11 +260,14 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 		}
 		follow = true
 		if s != nil {
+			s.Pod = uid // as the cache of pods has it, not the gauge's copy
 			c.history.Add(observations.Key{Profile: nameOf(w), Class: class}, o.Ended, s)
-			c.takePrior(w, class, pod, snapshot)
+			if due {
+				c.takePrior(w, class, pod, snapshot)
+			}
 		}
 	}
-	if !follow || !c.mayPredict(o.Node) {
+	if !follow || !due {
 		return nil
 	}
 	predictions, err := observations.Predictions(node, pods, o.Intervals, snapshot)
@@ -296,7 +301,7 @@ func (c *Controller) takePrior(w *profile.Workload, class string, pod *corev1.Po
 	c.priors[nameOf(w)] = observations.Recommended{CPULoading: d.Loading, Threads: max(1, d.Threads)}
 }
 
-// mayPredict reports whether it is time to predict the dilations of a node again, and takes note of it.
+// mayPredict reports whether it is time to predict the dilations of a node again, and takes note that they are.
 func (c *Controller) mayPredict(node string) bool {
 	now := c.Clock.Now()
 	c.mutex.Lock()

@@ -80,7 +80,7 @@ func TestWhatIsKnownOfAPartIsByWhatItIsKnown(t *testing.T) {
 	} {
 		first, next := newRow(&identity{}, &usage.Pod{BlockedBy: parts[0]}), newRow(&identity{}, &usage.Pod{BlockedBy: parts[1]})
 		first.add(&next)
-		if got := first.usageOf(&identity{}).BlockedBy; got != want {
+		if got := first.usageOf(&identity{}, "uid").BlockedBy; got != want {
 			t.Errorf("%q are %q together, want %q", parts, got, want)
 		}
 	}

@@ -46,8 +46,8 @@ func New(now clock.PassiveClock) *History {
 type node struct {
 	until time.Time // by the clock of the history
 	spans []span    // the oldest first
-	// pods are by their UIDs: those that some span has.
-	pods map[string]*identity
+	// pods are those that some span has, by their numbers.
+	pods []identity
 	// identified is how many pods there have been, and added how many intervals.
 	identified, added uint64
 	size              int // in bytes, as accounted
@@ -60,7 +60,7 @@ func (h *History) Add(o *collect.Observed) {
 	defer h.mutex.Unlock()
 	n := h.nodes[o.Node]
 	if n == nil {
-		n = &node{pods: map[string]*identity{}}
+		n = &node{}
 		h.nodes[o.Node] = n
 	}
 	first, start := n.fresh(o)
@@ -73,11 +73,12 @@ func (h *History) Add(o *collect.Observed) {
 	if more := len(o.Intervals) - first; cap(n.spans)-len(n.spans) < more {
 		n.spans = append(make([]span, 0, len(n.spans)+more), n.spans...) // of no more than it takes
 	}
+	work := h.work.of(n)
 	for i := first; i < len(o.Intervals); i++ {
-		n.spans = append(n.spans, n.newSpan(&o.Intervals[i], &h.work))
+		n.spans = append(n.spans, n.newSpan(&o.Intervals[i], work))
 	}
 	n.until = o.Ended
-	n.merge(&h.work)
+	n.merge(work)
 	n.trim(h.maxNodeBytes)
 }
 
@@ -130,29 +131,17 @@ func (n *node) trim(limit int) {
 		total += n.spans[first].seconds
 	}
 	if n.spans = slices.Delete(n.spans, 0, first); cap(n.spans)-len(n.spans) > spareSpans {
-		n.spans = slices.Clip(slices.Clone(n.spans))
+		n.spans = append(make([]span, 0, len(n.spans)), n.spans...)
 	}
 	n.forget()
 }
 
-// forget forgets the pods that no span has. A map does not give back the memory of its largest size, so forget makes another one.
+// forget forgets the pods that no span has.
 func (n *node) forget() {
-	there := 0
-	for _, pod := range n.pods {
-		if pod.last >= n.spans[0].first {
-			there++
-		}
+	n.pods = slices.DeleteFunc(n.pods, func(pod identity) bool { return pod.last < n.spans[0].first })
+	if cap(n.pods)-len(n.pods) > sparePods+len(n.pods)/4 {
+		n.pods = append(make([]identity, 0, len(n.pods)), n.pods...)
 	}
-	if there == len(n.pods) {
-		return
-	}
-	pods := make(map[string]*identity, there)
-	for uid, pod := range n.pods {
-		if pod.last >= n.spans[0].first {
-			pods[uid] = pod
-		}
-	}
-	n.pods = pods
 }
 
 // EndRound records the end of a round of asking all gauges, and the gauges that it refused. It forgets nodes without recent

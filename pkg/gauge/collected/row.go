@@ -123,11 +123,11 @@ func newRow(pod *identity, p *usage.Pod) row {
 	return r
 }
 
-// usageOf returns the usage of a pod from its row.
-func (r *row) usageOf(pod *identity) usage.Pod {
+// usageOf returns the usage of a pod of a UID from its row.
+func (r *row) usageOf(pod *identity, uid string) usage.Pod {
 	cpu := min(1, r.cpuLoading)
 	p := usage.Pod{
-		UID: pod.uid, Namespace: pod.namespace, Name: pod.name, Seconds: r.seconds, Tasks: int(r.tasks),
+		UID: uid, Namespace: pod.namespace, Name: pod.name, Seconds: r.seconds, Tasks: int(r.tasks),
 		Times:   usage.Times{Run: r.run, Unseen: r.unseen, Wait: r.wait, Throttled: r.throttled, Blocked: r.blocked},
 		Threads: max(1, r.threads), Dilation: max(1, r.dilation), CPULoading: cpu, DiskLoading: min(r.diskLoading, 1-cpu), BurstSeconds: r.burst,
 		SlowedSeconds: r.slowed, SlowedBefore: r.slowedBefore,

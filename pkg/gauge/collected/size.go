@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// MaxBytes is how much memory is kept of all nodes together: an hour of 30,000 pods, or five minutes of 150,000, at an interval
+	// MaxBytes is how much memory is kept of all nodes together: an hour of 30,000 pods, or three minutes of 150,000, at an interval
 	// in ten seconds. A busy pod takes up to 32 bytes of an interval or a minute, each container of one that a limit has held back about 65
-	// more, and its identity about 240 bytes. In the latest minutes a pod that uses a disk takes about 20 bytes more of an interval, and a
+	// more, and its identity about 180 bytes. In the latest minutes a pod that uses a disk takes about 20 bytes more of an interval, and a
 	// disk about 100.
-	MaxBytes = 104 << 20
+	MaxBytes = 100 << 20
 	// MaxNodeBytes bounds the memory of one node: twice the memory of an hour of the 1,000 pods that an interval has at most. A
 	// node whose pods are others in each interval loses its own past by that.
 	MaxNodeBytes = 4 << 20
@@ -23,14 +23,16 @@ const (
 const (
 	// textBytes is the memory of a text beyond its length: allocations are rounded up.
 	textBytes = 8
-	// identityBytes is the memory of an identity and its place in a map, which is filled to 7/8 at best and half of that at worst.
-	identityBytes = int(unsafe.Sizeof(identity{})) + 3*textBytes + 2*(int(unsafe.Sizeof(""))+int(unsafe.Sizeof(&identity{}))+1)
+	// identityBytes is the memory of an identity; a quarter as many more of them may have room.
+	identityBytes = int(unsafe.Sizeof(identity{}))*5/4 + 3*textBytes
+	// sparePods is for how many more identities there may be room besides.
+	sparePods = 8
 	// spanBytes is the memory of a span.
 	spanBytes = int(unsafe.Sizeof(span{})) + textBytes
 	// spareSpans is for how many more spans the list of a node may have room: those of the next round.
 	spareSpans = 4
 	// nodeBytes is the memory of a node.
-	nodeBytes = 512 + spareSpans*spanBytes
+	nodeBytes = 512 + spareSpans*spanBytes + sparePods*identityBytes
 )
 
 func (s *span) size() int { return spanBytes + len(s.packed) + len(s.disks) }
@@ -43,7 +45,8 @@ func (n *node) sizes() []int {
 	for i := range n.spans {
 		sizes[i] = n.spans[i].size()
 	}
-	for _, pod := range n.pods {
+	for k := range n.pods {
+		pod := &n.pods[k]
 		i, _ := slices.BinarySearchFunc(n.spans, pod.last, func(s span, last uint64) int { return cmp.Compare(s.last, last) })
 		sizes[i] += pod.size()
 	}

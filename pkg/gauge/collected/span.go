@@ -3,8 +3,12 @@ package collected
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -23,9 +27,10 @@ type span struct {
 
 // identity is the common part of all rows of a pod.
 type identity struct {
-	number               uint64 // unlike that of any other pod of the node
-	last                 uint64 // the number of the last interval that has it
-	uid, namespace, name string
+	uid             string // by packUID
+	namespace, name string
+	number          uint64 // unlike that of any other pod of the node
+	last            uint64 // the number of the last interval that has it
 	// throttled reports whether a limit has held the pod back since it was seen first: from then on its containers are kept.
 	throttled bool
 }
@@ -35,6 +40,25 @@ type workspace struct {
 	rows, others []row
 	at           map[uint64]int // of the rows, by the numbers of pods
 	packed       []byte
+	known        map[string]int // of the pods of a node, by their packed UIDs
+}
+
+// maxKnown is how many pods a node has for the map of them to be used again: to clear a larger one takes longer than to make one.
+const maxKnown = 1000
+
+// of returns the workspace for intervals of a node.
+func (w *workspace) of(n *node) *workspace {
+	if w.known == nil || len(w.known) > maxKnown {
+		w.known = map[string]int{}
+	}
+	if w.at == nil {
+		w.at = map[uint64]int{}
+	}
+	clear(w.known)
+	for i := range n.pods {
+		w.known[n.pods[i].uid] = i
+	}
+	return w
 }
 
 // newSpan returns the span of the next interval.
@@ -47,7 +71,7 @@ func (n *node) newSpan(v *usage.Interval, work *workspace) span {
 	}
 	work.rows = work.rows[:0]
 	for i := range v.Pods {
-		work.rows = append(work.rows, newRow(n.identify(&v.Pods[i]), &v.Pods[i]))
+		work.rows = append(work.rows, newRow(n.identify(&v.Pods[i], work), &v.Pods[i]))
 	}
 	s.pack(work)
 	return s
@@ -62,27 +86,75 @@ func (s *span) pack(work *workspace) {
 	s.packed = bytes.Clone(work.packed) // of no more than it takes
 }
 
-// identify returns the identity of a pod, which gets its name once that is known.
-func (n *node) identify(p *usage.Pod) *identity {
-	pod := n.pods[p.UID]
-	if pod == nil {
+// identify returns the identity of a pod, which gets its name once that is known. It is where it is until the next one is identified.
+func (n *node) identify(p *usage.Pod, work *workspace) *identity {
+	work.packed = packUID(work.packed[:0], p.UID)
+	i, known := work.known[string(work.packed)]
+	if !known {
+		i = len(n.pods)
 		n.identified++
-		pod = &identity{number: n.identified, uid: p.UID}
-		n.pods[p.UID] = pod
+		n.pods = append(n.pods, identity{number: n.identified, uid: string(work.packed)})
+		work.known[n.pods[i].uid] = i
 	}
+	pod := &n.pods[i]
 	pod.last = n.added
 	pod.throttled = pod.throttled || p.Throttled > 0
-	if p.Name != "" {
-		pod.namespace, pod.name = p.Namespace, p.Name
+	if p.Name != "" && (p.Name != pod.name || p.Namespace != pod.namespace) {
+		pod.name, pod.namespace = p.Name, n.shared(p.Namespace)
 	}
 	return pod
 }
 
+// shared returns the name of a namespace as pods of the node have it already, if some have.
+func (n *node) shared(namespace string) string {
+	for i := range n.pods {
+		if n.pods[i].namespace == namespace {
+			return n.pods[i].namespace
+		}
+	}
+	return namespace
+}
+
+// The forms of UIDs, which a packed one begins with.
+const (
+	uuidForm = iota // of API servers: 8-4-4-4-12 hexadecimal digits
+	hashForm        // of static pods: 32 of them
+	textForm        // any other
+)
+
+// packUID appends a UID, of which those of API servers and kubelets take 17 bytes.
+func packUID(to []byte, uid string) []byte {
+	const digits, written = 32, 36
+	if length := len(uid); (length == digits || length == written) && !strings.ContainsAny(uid, "ABCDEF") {
+		if parsed, err := uuid.Parse(uid); err == nil {
+			form := byte(uuidForm)
+			if length == digits {
+				form = hashForm
+			}
+			return append(append(to, form), parsed[:]...)
+		}
+	}
+	return append(append(to, textForm), uid...)
+}
+
+// unpackUID returns a UID that is packed.
+func unpackUID(packed string) string {
+	form, rest := packed[0], packed[1:]
+	switch form {
+	case uuidForm:
+		return uuid.UUID([]byte(rest)).String()
+	case hashForm:
+		return hex.EncodeToString([]byte(rest))
+	default:
+		return rest
+	}
+}
+
 // intervals returns the intervals that spans of a node are.
 func (n *node) intervals(name string, spans []span) []usage.Interval {
-	pods := make(map[uint64]*identity, len(n.pods))
-	for _, pod := range n.pods {
-		pods[pod.number] = pod
+	uids := make([]string, len(n.pods)) // which all intervals share
+	for i := range n.pods {
+		uids[i] = unpackUID(n.pods[i].uid)
 	}
 	all := make([]usage.Interval, 0, len(spans))
 	var rows []row
@@ -95,7 +167,8 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 			Pods: make([]usage.Pod, 0, len(rows)),
 		}
 		for k := range rows {
-			v.Pods = append(v.Pods, rows[k].usageOf(pods[rows[k].pod]))
+			at, _ := slices.BinarySearchFunc(n.pods, rows[k].pod, func(pod identity, number uint64) int { return cmp.Compare(pod.number, number) })
+			v.Pods = append(v.Pods, rows[k].usageOf(&n.pods[at], uids[at]))
 		}
 		unpackDisks(s.disks, &v)
 		slices.SortFunc(v.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })
@@ -111,9 +184,6 @@ func (s *span) add(next *span, work *workspace) bool {
 		return false
 	}
 	work.rows, work.others = unpack(work.rows[:0], s.packed), unpack(work.others[:0], next.packed)
-	if work.at == nil {
-		work.at = map[uint64]int{}
-	}
 	clear(work.at)
 	for i := range work.rows {
 		work.at[work.rows[i].pod] = i
