@@ -201,14 +201,20 @@ func (r *Pod) AtProcessors() (*AtProcessors, error) {
 	}
 	left := excess - at.Limits.Sum() - at.Hypervisor
 	w.raise(r.least(min(left, waited)), left)
-	at.Unclear, at.Waiting = left-w.Total(), *w
+	at.Unclear, at.Waiting = max(0, left-w.Total()), *w
 	return at, nil
 }
 
 // causes lists what adds to the dilation of a pod of a node.
 func (at *AtProcessors) causes(n *Node) Causes {
 	const others = 5
-	list := make(Causes, 0, others+len(at.Limits)+len(at.Waiting.By))
+	size := others + len(at.Limits)
+	for _, b := range at.Waiting.By {
+		if b > negligibleCause {
+			size++
+		}
+	}
+	list := make(Causes, 0, size)
 	list.add(Cause{Kind: ByHypervisor, Dilation: at.Hypervisor})
 	list.add(at.Limits...)
 	list.add(Cause{Kind: ByUnclear, Dilation: at.Unclear})
