@@ -1,15 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
+	"net/url"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -60,24 +60,19 @@ func (g *gauges) close() error {
 	return errors.Join(errs...)
 }
 
-// answering returns what answers as the gauge of a node: of the intervals that were made up the last ones that are asked for, the very last
-// ending at the last full length of an interval.
-func answering(s *observed.Sight) http.HandlerFunc {
-	return func(w http.ResponseWriter, request *http.Request) {
-		wanted, err := strconv.Atoi(cmp.Or(request.URL.Query().Get(usage.LastParameter), "1"))
-		if err != nil || wanted < 1 {
-			http.Error(w, usage.LastParameter+" is not a number of at least 1", http.StatusBadRequest)
-			return
-		}
+// answering returns what answers as the gauge of a node, compressed as gauges do: of the intervals that were made up the last ones that are asked
+// for, the very last ending at the last full length of an interval.
+func answering(s *observed.Sight) http.Handler {
+	const atOnce = 4
+	return server.NewUsageHandler(len(s.Intervals), atOnce, func(w io.Writer, wanted int, _ url.Values) error {
 		now, last := time.Now(), &s.Intervals[len(s.Intervals)-1]
 		length := last.End.Sub(last.Start)
 		later := now.Sub(last.End).Truncate(length)
 		r := usage.Report{AgeSeconds: now.Sub(last.End.Add(later)).Seconds()}
-		for _, v := range s.Intervals[max(0, len(s.Intervals)-wanted):] {
+		for _, v := range s.Intervals[len(s.Intervals)-wanted:] {
 			v.Start, v.End = v.Start.Add(later), v.End.Add(later)
 			r.Intervals = append(r.Intervals, v)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(&r) // the client may be gone
-	}
+		return json.NewEncoder(w).Encode(&r)
+	})
 }
