@@ -104,12 +104,20 @@ func StartGauge(ctx context.Context, binary, kubeconfig string, flags ...string)
 
 // startOnFreePort starts a command that listens on a free port.
 func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags func(port string) []string) (*Process, error) {
+	return OnFreePort(ctx, func(port string) (*Process, error) {
+		return Start(ctx, loopback(scheme, port), ready, binary, flags(port)...)
+	})
+}
+
+// OnFreePort starts a process that listens on a free port, which it has by way of its flags, and does so again with another port if a process
+// has taken that one meanwhile.
+func OnFreePort(ctx context.Context, start func(port string) (*Process, error)) (*Process, error) {
 	return again(func() (*Process, error) {
 		port, err := FreePort(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return Start(ctx, loopback(scheme, port), ready, binary, flags(port)...)
+		return start(port)
 	})
 }
 

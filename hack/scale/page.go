@@ -25,16 +25,14 @@ type served struct {
 
 // open starts kubectl loadline ui.
 func open(ctx context.Context, program, kubeconfig string) (*served, error) {
-	port, err := local.FreePort(ctx)
-	if err != nil {
-		return nil, err
-	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
 	s := &served{began: time.Now(), client: &http.Client{Jar: jar}}
-	s.process, err = local.Start(ctx, "http://127.0.0.1:"+port, "/healthz", program, "ui", "--kubeconfig", kubeconfig, "--port", port)
+	s.process, err = local.OnFreePort(ctx, func(port string) (*local.Process, error) {
+		return local.Start(ctx, "http://127.0.0.1:"+port, "/healthz", program, "ui", "--kubeconfig", kubeconfig, "--port", port)
+	})
 	if err != nil {
 		return nil, err
 	}

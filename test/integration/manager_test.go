@@ -85,13 +85,19 @@ func (e *environment) startManagerAs(t *testing.T, kubeconfig string, flags ...s
 	t.Helper()
 	p, err := local.StartManager(t.Context(), manager, kubeconfig, flags...)
 	must(t, err)
+	stopManager(t, p)
+	return p
+}
+
+// stopManager stops a manager when the test ends.
+func stopManager(t *testing.T, p *local.Process) {
+	t.Helper()
 	t.Cleanup(func() {
 		must(t, p.Stop())
 		if t.Failed() {
 			t.Logf("the manager's log:\n%s", p.Log())
 		}
 	})
-	return p
 }
 
 // await polls until an object is as wanted.

@@ -65,9 +65,13 @@ func TestTheManagersMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	p := shared.newPlace(t, 0)
 	p.applyRoles(t, "rbac/role.yaml", "rbac/metrics-reader.yaml")
 	self, reader, other := p.account(t, "manager", "loadline-manager"), p.account(t, "reader", "loadline-metrics-reader"), p.account(t, "other")
-	port, err := local.FreePort(t.Context())
+	kubeconfig, port := p.kubeconfigOf(t, self), ""
+	process, err := local.OnFreePort(t.Context(), func(free string) (*local.Process, error) {
+		port = free
+		return local.StartManager(t.Context(), manager, kubeconfig, "--metrics-bind-address", "127.0.0.1:"+port)
+	})
 	must(t, err)
-	p.startManagerAs(t, p.kubeconfigOf(t, self), "--metrics-bind-address", "127.0.0.1:"+port)
+	stopManager(t, process)
 	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	t.Cleanup(insecure.CloseIdleConnections)
 	for _, test := range []struct {

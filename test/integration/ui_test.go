@@ -128,8 +128,6 @@ func (p *place) applyUI(t *testing.T) *corev1.ServiceAccount {
 // startUI runs the page for the accounts of the cluster, with the rights of one, until the test ends, and returns the port.
 func (p *place) startUI(t *testing.T, self *corev1.ServiceAccount) string {
 	t.Helper()
-	port, err := local.FreePort(t.Context())
-	must(t, err)
 	kubeconfig := p.kubeconfigOf(t, self)
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	must(t, err)
@@ -137,7 +135,11 @@ func (p *place) startUI(t *testing.T, self *corev1.ServiceAccount) string {
 		c.Namespace = p.namespace // as of a pod
 	}
 	must(t, clientcmd.WriteToFile(*config, kubeconfig))
-	process, err := local.Start(t.Context(), "https://127.0.0.1:"+port, "/healthz", plugin, "ui", "--kubeconfig", kubeconfig, "--bind-address", ":"+port)
+	port := ""
+	process, err := local.OnFreePort(t.Context(), func(free string) (*local.Process, error) {
+		port = free
+		return local.Start(t.Context(), "https://127.0.0.1:"+port, "/healthz", plugin, "ui", "--kubeconfig", kubeconfig, "--bind-address", ":"+port)
+	})
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, process.Stop())
