@@ -40,7 +40,7 @@ func newGauges(ctx context.Context, sights []observed.Sight) (*gauges, error) {
 		if err != nil {
 			return nil, errors.Join(err, g.close())
 		}
-		s := &http.Server{Handler: answering(&sights[i]), ReadHeaderTimeout: time.Minute, TLSConfig: &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12}}
+		s := &http.Server{Handler: usageHandler(&sights[i]), ReadHeaderTimeout: time.Minute, TLSConfig: &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12}}
 		g.servers = append(g.servers, s)
 		at, err := netip.ParseAddrPort(listener.Addr().String())
 		if err != nil {
@@ -60,9 +60,9 @@ func (g *gauges) close() error {
 	return errors.Join(errs...)
 }
 
-// answering returns what answers as the gauge of a node, compressed as gauges do: of the intervals that were made up the last ones that are asked
-// for, the very last ending at the last full length of an interval.
-func answering(s *observed.Sight) http.Handler {
+// usageHandler returns a handler that answers as the gauge of a node, compressed as gauges do: of the intervals that were made up the last
+// ones that are asked for, the very last ending at the last full length of an interval.
+func usageHandler(s *observed.Sight) http.Handler {
 	const atOnce = 4
 	return server.NewUsageHandler(len(s.Intervals), atOnce, func(w io.Writer, wanted int, _ url.Values) error {
 		now, last := time.Now(), &s.Intervals[len(s.Intervals)-1]

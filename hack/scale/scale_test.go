@@ -32,7 +32,7 @@ func TestAGaugeAnswersAsOfNow(t *testing.T) {
 		c.identify(i, types.UID(fmt.Sprintf("given-%d", i)))
 	}
 	w := httptest.NewRecorder()
-	answering(&c.in.Sights[1]).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path, http.NoBody))
+	usageHandler(&c.in.Sights[1]).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path, http.NoBody))
 	r, err := usage.NewDecoder(w.Body, usage.Limits{Bytes: usage.MaxBytes, Intervals: usage.MaxIntervals, Objects: usage.MaxObjects, Known: true}).Report()
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func TestAGaugeAnswersAsManyIntervalsAsAreAskedFor(t *testing.T) {
 	c := made(t)
 	for query, want := range map[string]int{"": 1, "?last=2": 2, "?last=1000": len(c.in.Sights[0].Intervals), "?last=0": -1, "?last=-3": -1, "?last=x": -1} {
 		w := httptest.NewRecorder()
-		answering(&c.in.Sights[0]).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path+query, http.NoBody))
+		usageHandler(&c.in.Sights[0]).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, usage.Path+query, http.NoBody))
 		if want < 0 {
 			if w.Code != http.StatusBadRequest {
 				t.Errorf("%q is answered with %d", query, w.Code)

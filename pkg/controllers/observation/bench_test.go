@@ -30,7 +30,11 @@ type oneNode struct {
 }
 
 func (n *oneNode) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	n.node.DeepCopyInto(into.(*corev1.Node)) //nolint:errcheck // only nodes are read
+	node, is := into.(*corev1.Node)
+	if !is {
+		return fmt.Errorf("a %T is read", into)
+	}
+	n.node.DeepCopyInto(node)
 	return nil
 }
 

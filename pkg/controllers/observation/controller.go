@@ -81,10 +81,11 @@ type Controller struct {
 	// longer than the time between two of these.
 	observed chan struct{}
 	// drifted are the resources at which the last verdict on each key was a drift, recommended is when its recommendation changed, and
-	// updated when statuses were written last.
+	// updated when statuses were written last, zero where they are to be written again, and wrote when in any case.
 	drifted     map[observations.Key][]string
 	recommended map[observations.Key]time.Time
 	updated     time.Time
+	wrote       time.Time
 	workSeen    map[types.NamespacedName]time.Time // when the work of a profile's pods was known last
 	// refused are the gauges whose last answers were refused, by the last round.
 	refused []usage.Refusal

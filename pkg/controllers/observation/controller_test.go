@@ -513,6 +513,20 @@ func TestGaugesAreAskedWhileStatusesAreWritten(t *testing.T) {
 	}
 }
 
+func TestNoMoreThanTwentyStatusesASecondAreWritten(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	noon := s.clock.Now()
+	for _, test := range []struct {
+		at   time.Duration
+		want int
+	}{{0, 1200}, {30 * time.Second, 600}, {90 * time.Second, 1200}, {time.Hour, 1200}, {time.Hour, 0}, {time.Minute, 0}} {
+		if got := s.mayWrite(noon.Add(test.at)); got != test.want {
+			t.Errorf("after %s %d may be written, want %d", test.at, got, test.want)
+		}
+	}
+}
+
 func TestTheMostUrgentStatusesAreWrittenFirst(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

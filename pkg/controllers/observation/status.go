@@ -31,8 +31,9 @@ import (
 const (
 	// updateEvery is the shortest time between two writes to a profile. Rounds that come a little early count.
 	updateEvery = time.Minute - 5*time.Second
-	// maxWrites is how many statuses are written at a time, 20 a second: in a cluster of many profiles the others have their turn later.
-	maxWrites = 20 * 60
+	// writesPerSecond is how many statuses are written a second, since the last ones were, for a minute at most: in a cluster of many profiles
+	// the others have their turn later.
+	writesPerSecond = 20
 	// renewAfter is the age from which on numbers are written though they hardly differ.
 	renewAfter = time.Hour
 	// forgetAfter is the age from which on an observation says nothing about now.
@@ -102,11 +103,18 @@ func (c *Controller) update(ctx context.Context) error {
 		}
 	}
 	c.forget(summaries, now)
-	again, err := statuses.All(ctx, c.Writers, c.Client, c.Recorder, c.mostUrgent(changes, maxWrites))
+	again, err := statuses.All(ctx, c.Writers, c.Client, c.Recorder, c.mostUrgent(changes, c.mayWrite(now)))
 	if err != nil || again.RequeueAfter > 0 { // another writer was faster
 		c.updated = time.Time{} // so the next round tries again
 	}
 	return errors.Join(upkeep, err)
+}
+
+// mayWrite returns how many statuses may be written now, and takes note that they are.
+func (c *Controller) mayWrite(now time.Time) int {
+	since := max(0, min(time.Minute, now.Sub(c.wrote)))
+	c.wrote = now
+	return int(writesPerSecond * since.Seconds())
 }
 
 // change is a profile with another status.

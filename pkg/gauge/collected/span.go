@@ -105,11 +105,12 @@ func (n *node) identify(p *usage.Pod, work *workspace) *identity {
 	return pod
 }
 
-// shared returns the name of a namespace as pods of the node have it already, if some have.
+// shared returns the name of a namespace as one of the latest pods of the node has it already, if one has.
 func (n *node) shared(namespace string) string {
-	for i := range n.pods {
-		if n.pods[i].namespace == namespace {
-			return n.pods[i].namespace
+	const latest = 100 // a node that lies may have thousands
+	for _, pod := range n.pods[max(0, len(n.pods)-latest):] {
+		if pod.namespace == namespace {
+			return pod.namespace
 		}
 	}
 	return namespace

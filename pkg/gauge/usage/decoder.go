@@ -76,6 +76,7 @@ func NewDecoder(in io.Reader, limits Limits) *Decoder {
 func (d *Decoder) Reset(in io.Reader, limits Limits) {
 	for _, list := range d.lent {
 		if len(d.spare) < maxSpare && cap(list) <= maxSparePods {
+			clear(list) // it would keep what the pods list
 			d.spare = append(d.spare, list)
 		}
 	}

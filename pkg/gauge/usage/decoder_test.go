@@ -183,6 +183,10 @@ func TestADecoderThatIsResetUsesItsMemoryAgain(t *testing.T) {
 		return &r.Intervals[0].Pods[0]
 	}
 	first := read(20)
+	d.Reset(strings.NewReader(""), ofGauge())
+	if diff := cmp.Diff(usage.Pod{}, *first); diff != "" {
+		t.Errorf("what a report had is kept (-want +got):\n%s", diff)
+	}
 	if read(10) != first {
 		t.Error("the list of a report is not used again")
 	}
