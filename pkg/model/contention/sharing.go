@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"loadline.dev/loadline/pkg/model/gps"
 	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -69,7 +71,8 @@ func (s *Sharing) validate(jobs []loading.Vector, servers []int) error {
 // threads of a job share its weight, so that those of jobs with several get less than others do.
 func (s *Sharing) equal(n *gps.Network) bool {
 	for j, share := range s.Shares {
-		if share.Weight != s.Shares[0].Weight || share.Group != s.Shares[0].Group || len(n.Jobs) > 1 && n.Jobs[j].Threads > 1 {
+		job := &n.Jobs[j]
+		if share.Weight != s.Shares[0].Weight || share.Group != s.Shares[0].Group || len(n.Jobs) > 1 && job.Threads > 1 && job.Demands[0] > 0 {
 			return false
 		}
 	}
@@ -82,7 +85,7 @@ func (s *Sharing) network(jobs []loading.Vector, servers []int) *gps.Network {
 	for j, v := range jobs {
 		share := s.Shares[j]
 		n.Jobs = append(n.Jobs, gps.Job{
-			Demands: s.demands(v, len(servers)), Threads: v.ThreadsAt(s.Resource),
+			Demands: s.demands(v, len(servers)), Threads: s.threads(v),
 			Weight: share.Weight, Limit: share.Limit, Burst: share.Burst, Group: share.Group,
 		})
 	}
@@ -129,10 +132,35 @@ func (s *Sharing) station(resource int) int {
 	}
 }
 
+// threads returns how many threads a job has in package gps: those at the shared resource, or at another one if it needs that one only.
+func (s *Sharing) threads(v loading.Vector) int {
+	if s.Resource < len(v) && v[s.Resource].Loading > 0 {
+		return v[s.Resource].ThreadCount()
+	}
+	most := 1
+	for _, d := range v {
+		if d.Loading > 0 {
+			most = max(most, d.ThreadCount())
+		}
+	}
+	return most
+}
+
+// demands returns those of each of these threads, by station. Where fewer or more of the job's threads are at another resource, they are there for
+// as long together, but for no more than all that the shared resource leaves of their time.
 func (s *Sharing) demands(v loading.Vector, resources int) []float64 {
 	demands := make([]float64, resources)
+	threads, others := float64(s.threads(v)), 0.0
 	for i, d := range v {
-		demands[s.station(i)] = d.Loading
+		demand := d.Loading
+		if i != s.Resource {
+			demand *= float64(d.ThreadCount()) / threads
+			others += demand
+		}
+		demands[s.station(i)] = demand
+	}
+	if left := max(0, 1-demands[0]); others > left {
+		floats.Scale(left/others, demands[1:])
 	}
 	return demands
 }

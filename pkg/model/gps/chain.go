@@ -3,6 +3,8 @@ package gps
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // chain is the Markov chain of the tokens' places: times at places are exponentially distributed. A state holds for each leaf a
@@ -266,7 +268,7 @@ func (c *chain) aggregate(w *walker) {
 }
 
 // stationary returns the stationary distribution of a chain of n states with these rates, from row to column, by the elimination of
-// Grassmann, Taksar and Heyman (Operations Research 33, 1985), which subtracts nothing.
+// Grassmann, Taksar and Heyman (Operations Research 33, 1985), which subtracts nothing. States of next to no probability have none.
 func stationary(rates []float64, n int) []float64 {
 	for k := n - 1; k > 0; k-- {
 		last := rates[k*n : k*n+k]
@@ -289,16 +291,15 @@ func stationary(rates []float64, n int) []float64 {
 	}
 	p := make([]float64, n)
 	p[0] = 1
-	total := 1.0
 	for k := 1; k < n; k++ {
 		for i := range k {
 			p[k] += p[i] * rates[i*n+k]
 		}
-		total += p[k]
+		if p[k] > 1 { // it is the likeliest so far
+			floats.Scale(1/p[k], p[:k+1])
+		}
 	}
-	for k := range p {
-		p[k] /= total
-	}
+	floats.Scale(1/floats.Sum(p), p)
 	return p
 }
 
@@ -355,7 +356,10 @@ func (c *chain) stretches() [][]float64 {
 		w := &c.leaves[l]
 		all[l] = make([]float64, len(w.places))
 		for a := range w.places {
-			all[l][a] = max(1, present[w.offset+a]/progress[w.offset+a])
+			all[l][a] = 1
+			if progress[w.offset+a] > 0 {
+				all[l][a] = max(1, present[w.offset+a]/progress[w.offset+a])
+			}
 		}
 	}
 	return all

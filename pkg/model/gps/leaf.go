@@ -66,43 +66,41 @@ type itinerary struct {
 // to each other place as often as its demand there says, and back. A job that never
 // computes goes from place to place.
 func itineraryOf(job *Job) itinerary {
+	var elsewhere []position // for how long in own times
+	away := 0.0
+	add := func(station int, demand float64) {
+		elsewhere = append(elsewhere, position{station, demand})
+		away += demand
+	}
+	for i := 1; i < len(job.Demands); i++ {
+		if d := job.demand(i); d > 0 {
+			add(i, d)
+		}
+	}
+	if idle := job.idle(); idle > roundings {
+		add(idlePlace, idle)
+	}
 	var it itinerary
 	var shares []float64
+	visit := job.burst()
 	if p := job.demand(0); p > 0 {
-		elsewhere := job.burst() * (1 - p) / p
-		it.places = append(it.places, position{0, job.burst()})
+		it.places = append(it.places, position{0, visit})
 		shares = append(shares, 0)
-		it.visit(job, elsewhere, 1-p, &shares)
-	} else {
-		it.visit(job, job.burst(), 1, &shares)
+		visit *= away / p
 	}
-	computes := job.demand(0) > 0
+	for _, place := range elsewhere {
+		it.places = append(it.places, position{place.station, visit})
+		shares = append(shares, place.duration/away)
+	}
 	it.next = make([][]float64, len(it.places))
 	for a := range it.places {
 		it.next[a] = shares
-		if computes && a > 0 || len(it.places) == 1 {
+		if it.places[0].station == 0 && a > 0 || len(it.places) == 1 {
 			it.next[a] = make([]float64, len(it.places))
 			it.next[a][0] = 1
 		}
 	}
 	return it
-}
-
-// visit adds the places other than the processor, each of a share of the total in
-// proportion to the demand there.
-func (it *itinerary) visit(job *Job, duration, total float64, shares *[]float64) {
-	add := func(station int, demand float64) {
-		if demand > 0 && total > 0 && duration > 0 {
-			it.places = append(it.places, position{station, duration})
-			*shares = append(*shares, demand/total)
-		}
-	}
-	for i := 1; i < len(job.Demands); i++ {
-		add(i, job.Demands[i])
-	}
-	if idle := job.idle(); idle > roundings {
-		add(idlePlace, idle)
-	}
 }
 
 // roundOf returns the itinerary of a job for which all other places are one, where it is for a time in own

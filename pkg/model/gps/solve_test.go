@@ -381,6 +381,57 @@ func drawNetwork(t *rapid.T) *gps.Network {
 	return n
 }
 
+// Properties of jobs of many threads that are nearly always, or next to never, at a station.
+func TestJobsOfExtremesAreSolved(t *testing.T) {
+	t.Parallel()
+	some := rapid.SampledFrom([]float64{0, 1e-300, 1e-10, 0.9e-7, 1e-7, 1.1e-7, 1e-6, 1e-3, 0.5})
+	rapid.Check(t, func(t *rapid.T) {
+		n := &gps.Network{Servers: []int{rapid.SampledFrom([]int{1, 2, 16}).Draw(t, "cores"), rapid.SampledFrom([]int{1, 4}).Draw(t, "disks")}}
+		for range rapid.IntRange(1, 2).Draw(t, "jobs") {
+			first, second := some.Draw(t, "first"), some.Draw(t, "second")
+			demands := rapid.SampledFrom([][]float64{{first, second}, {1 - first, min(first, second)}, {min(first, second), 1 - first}}).Draw(t, "demands")
+			n.Jobs = append(n.Jobs, gps.Job{
+				Demands: demands, Threads: rapid.SampledFrom([]int{1, 2, 32, 60, 255}).Draw(t, "threads"),
+				Weight: rapid.SampledFrom([]float64{0, 0, 1e-3}).Draw(t, "weight"), Limit: rapid.SampledFrom([]float64{0, 0, 0.1}).Draw(t, "limit"),
+			})
+		}
+		s, err := gps.Solve(n, gps.Options{})
+		if errors.Is(err, gps.ErrUnsettled) {
+			return // it says so
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, r := range s.Responses {
+			if !(r >= 1-1e-6) || math.IsInf(r, 0) {
+				t.Fatalf("job %d takes %v own times", j, r)
+			}
+			for i, stretch := range s.Stretches[j] {
+				if !(stretch >= 1-1e-9) || math.IsInf(stretch, 0) {
+					t.Fatalf("job %d takes %v times as long at station %d", j, stretch, i)
+				}
+			}
+		}
+	})
+}
+
+// Threads that only compute and read, alone, whose disk next to never makes them wait: by the repairman's model with many threads for each core.
+func TestManyThreadsThatHardlyEverReadShareTheCores(t *testing.T) {
+	t.Parallel()
+	for _, threads := range []int{32, 60, 200, 255} {
+		for _, disk := range []float64{1e-10, 1e-7, 1e-6, 1e-3} {
+			n := &gps.Network{Servers: []int{2, 1}, Jobs: []gps.Job{{Demands: []float64{1 - disk, disk}, Threads: threads}}}
+			s, err := solve(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := float64(threads) / 2; math.Abs(s.Responses[0]/want-1) > 2*disk+1e-6 {
+				t.Errorf("%d threads with a demand of %v at the disk take %v own times, not %v", threads, disk, s.Responses[0], want)
+			}
+		}
+	}
+}
+
 // A demand of next to nothing makes no time infinite.
 func TestNegligibleDemandsCountForNothing(t *testing.T) {
 	t.Parallel()

@@ -23,8 +23,8 @@ const (
 //     where they share it by weights ([contention.PredictSharing]): those with the most threads give them up, and each keeps one.
 //
 // Each thread that counts stands for several: it presses harder by that factor, and is present for longer by that factor, up to
-// all of its time. Up to there the job presses on the others as hard as before; beyond it, more threads would only wait for each
-// other. Servers are those of each resource; the vectors must be valid for them.
+// all of its time, which its resources share. Up to there the job presses on the others as hard as before; beyond it, more threads would only
+// wait for each other. Servers are those of each resource; the vectors must be valid for them.
 func InEffect(jobs []Vector, servers []int) []Vector {
 	return ReduceAll(jobs, ThreadLimits(jobs, servers))
 }
@@ -102,26 +102,43 @@ func (v Vector) Reduced(limits []int) Vector {
 	more, idle := 0.0, 1.0 // time at resources that the threads need more, and that they have
 	for i, d := range v {
 		idle -= d.Loading
-		if d.ThreadCount() > limits[i] {
-			more += d.Loading * (d.standsFor(limits[i]) - 1)
-		}
+		more += d.Loading * (d.standsFor(limits[i]) - 1)
 	}
 	part := 1.0
 	if idle = max(0, idle); more > idle {
 		part = idle / more
 	}
+	there := v.presentFor(limits)
 	w := slices.Clone(v)
 	for i, d := range v {
-		if d.ThreadCount() <= limits[i] {
+		times := d.standsFor(limits[i])
+		w[i].Pressure = min(1, d.Pressure*times*there)
+		if times == 1 {
 			continue
 		}
-		times := d.standsFor(limits[i])
 		longer := 1 + part*(times-1)
 		w[i].Loading, w[i].Sensitivity = min(1, d.Loading*longer), min(1, d.Sensitivity*longer)
-		w[i].Pressure, w[i].Threads = min(1, d.Pressure*times), limits[i]
+		w[i].Threads = limits[i]
 	}
 	return w
 }
 
+// presentFor returns the part of what a thread that counts would press on others for which it can, since it is at one resource at a time. Where
+// all of a job's resources are bottlenecks, which needs ThreadsPerServer times the servers of each, all of them are busy.
+func (v Vector) presentFor(limits []int) float64 {
+	each, all, resources := 0.0, 0.0, 0.0
+	for i, d := range v {
+		each += d.Pressure
+		all += d.Pressure * d.standsFor(limits[i])
+		if !d.Idle() {
+			resources++
+		}
+	}
+	if most := max(1, each, resources/ThreadsPerServer); all > most {
+		return most / all
+	}
+	return 1
+}
+
 // standsFor returns the number of the job's threads for which each thread that counts stands.
-func (d Demand) standsFor(limit int) float64 { return float64(d.ThreadCount()) / float64(limit) }
+func (d Demand) standsFor(limit int) float64 { return max(1, float64(d.ThreadCount())/float64(limit)) }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/loading"
@@ -22,7 +24,7 @@ func TestAllThreadsOfOrdinaryJobsCount(t *testing.T) {
 	})
 }
 
-// The threads that count press as hard as all threads do, up to the maximum for their number, and the sensitivity is no less;
+// The threads that count press as hard as all threads do, up to all of their time, and the sensitivity is no less;
 // vectors stay valid, and no job loses its last thread.
 func TestThreadsThatCountStandForTheOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -43,10 +45,10 @@ func TestThreadsThatCountStandForTheOthers(t *testing.T) {
 				if counted > threads || counted > max(loading.MinThreadsInEffect, loading.ThreadsPerServer*c) {
 					t.Fatalf("%d of %d threads count at %d servers", counted, threads, c)
 				}
-				if counted == threads && now != before {
+				if counted == threads && (now.Loading != before.Loading || now.Sensitivity != before.Sensitivity) {
 					t.Fatalf("all threads count, yet %+v became %+v", before, now)
 				}
-				want := math.Min(float64(counted), float64(threads)*before.Pressure)
+				want := math.Min(float64(counted), float64(threads)*before.Pressure*within(all, inEffect[j]))
 				if got := float64(counted) * now.Pressure; math.Abs(got-want) > 1e-9*want {
 					t.Fatalf("%+v presses with %v, want %v", before, got, want)
 				}
@@ -65,6 +67,28 @@ func TestThreadsThatCountStandForTheOthers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// within returns for which part of the time that threads which count would be present to press as hard as all of a job do they can be: together for
+// all of their time at most, or for as long as all were.
+func within(all, counted loading.Vector) float64 {
+	each, present := 0.0, 0.0
+	for i, d := range all {
+		each += d.Pressure
+		present += d.Pressure * float64(max(1, d.Threads)) / float64(max(1, counted[i].Threads))
+	}
+	return min(1, max(1, each)/present)
+}
+
+// Two threads of a job with more of them than count are at two resources for all of their time at most, in the proportion in which all are there.
+func TestThreadsThatCountAreAtOneResourceAtATime(t *testing.T) {
+	t.Parallel()
+	job := loading.Vector{{Loading: 0.25, Pressure: 0.25, Threads: 64}, {Loading: 0.5, Pressure: 0.5, Threads: 64}}
+	want := loading.Vector{{Loading: 1. / 3, Pressure: 1. / 3, Threads: 32}, {Loading: 2. / 3, Pressure: 2. / 3, Threads: 32}}
+	got := loading.InEffect([]loading.Vector{job}, []int{1, 1})[0]
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // A job's dilation by the threads that count is near that by all: it does not jump where there is one thread too many.
