@@ -128,7 +128,9 @@ type RecommendedLoading struct {
 
 // PredictionAccuracy is how well the model predicts the dilations of the pods that
 // follow a profile, over the hour before its time: given the loadings that were
-// observed of all pods on their nodes.
+// observed of all pods on their nodes. On classes of nodes whose NodeProfile says how
+// many requests their disk serves at once the model has the disk; elsewhere pods wait
+// there as long as they did.
 type PredictionAccuracy struct {
 	// meanRelativeError is the mean of |predicted/observed − 1| over the predictions,
 	// from 0.

@@ -71,6 +71,47 @@ func TestPredictionsAreOfPodsThatFollowAProfile(t *testing.T) {
 	}
 }
 
+// Two readers meet at the disk as in disks_test.go: alone each is there for 0.45 s of 0.55 s, and comes to it while the other is there for that part of
+// the time, if that serves one at once (mean value analysis).
+func TestPredictionsHaveTheDiskOfAClassThatSaysWhatItServes(t *testing.T) {
+	t.Parallel()
+	v := withDisk(2, reader("uid-cart", 0.9, 4500), reader("uid-backup", 0.9, 4500))
+	for i := range v.Pods { // of two processors
+		v.Pods[i].CPULoading, v.Pods[i].Run = 0.05, 0.5
+	}
+	v.CPUs, v.BusySeconds = 2, 1
+	worker := node("2")
+	worker.Labels = map[string]string{"class": "fast"}
+	one, many := given.Class("fast", v1alpha1.ResourceServers{Name: "disk", Servers: new(int32(1))}), given.Serving(given.Calibrated(given.Class("fast"), "disk"), "disk", 8)
+	plain := given.Class("fast")
+	for name, c := range map[string]struct {
+		class *v1alpha1.NodeProfile
+		want  float64
+	}{
+		"none":           {nil, 1 / 0.55},
+		"says nothing":   {&plain, 1 / 0.55},
+		"one at once":    {&one, 1 + 0.45/0.55*0.45/0.55},
+		"eight, by test": {&many, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := profile.NewIndex(nil, logr.Discard())
+			workload := given.Workload("cart", time.Hour, given.CPU("0.1"))
+			x.OnAdd(&workload, true)
+			if c.class != nil {
+				x.OnAdd(c.class, true)
+			}
+			got, err := observations.Predictions(worker, []corev1.Pod{pod("cart"), pod("backup")}, []usage.Interval{v, v, v}, x.Snapshot())
+			if err != nil || len(got) != 1 {
+				t.Fatalf("got %+v, %v", got, err)
+			}
+			if p := got[0]; math.Abs(p.Predicted-c.want) > 1e-9 || math.Abs(p.Observed-1/0.55) > 1e-9 {
+				t.Errorf("got %+v, want %v", p, c.want)
+			}
+		})
+	}
+}
+
 func TestAccuracyIsTheMeanRelativeErrorOfAnHour(t *testing.T) {
 	t.Parallel()
 	h := &observations.History{}

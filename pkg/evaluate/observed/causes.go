@@ -99,14 +99,22 @@ func waitingOf(n *node.Node, at int, p *contention.Prediction) (*Waiting, error)
 // WaitsForItself returns how long the threads of a pod of a node wait for each other, in times of its own.
 func WaitsForItself(n *node.Node, at int) (float64, error) {
 	vector := n.Pods[at].AtDevices()
-	if vector[0].Threads <= n.Servers[0] {
+	queues := false
+	for i, d := range vector {
+		queues = queues || d.Threads > n.Servers[i]
+	}
+	if !queues {
 		return 0, nil
 	}
 	single, err := contention.Predict([]loading.Vector{vector}, n.Servers, queueing.Options{})
 	if err != nil {
 		return 0, err
 	}
-	return vector[0].Loading * single.Wait(0, 0), nil
+	waits := 0.0
+	for i, d := range vector {
+		waits += d.Loading * single.Wait(0, i)
+	}
+	return waits, nil
 }
 
 // Believed is by how much more than the model says a pod may have waited for the model to explain all of it. Queues of
@@ -141,15 +149,6 @@ func (o *Observation) Waited() float64 {
 		return 0
 	}
 	return o.excess() * o.Times.Wait / sum
-}
-
-// Predicted returns the dilation of a pod that is in the model of a node that is solved, by it: with what it was observed to wait at disks.
-func (r *Pod) Predicted() (float64, error) {
-	waits, throttling, err := r.Waits()
-	if err != nil {
-		return 0, err
-	}
-	return throttling + waits.Total(), nil
 }
 
 // Explain returns why a pod is slowed down.
