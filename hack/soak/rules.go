@@ -69,6 +69,7 @@ var bounds = []bound{
 	{"manager", "heap objects", 1e6, "the manager keeps an hour of what gauges observed, up to 100 MB, in objects of a hundred bytes and more, and the hour fills"},
 	{"manager", "heap", 100 * mebi, "the manager keeps an hour of what gauges observed, up to 100 MB, and the hour fills"},
 	{"manager", "resident memory", 200 * mebi, "the manager keeps an hour of what gauges observed, up to 100 MB, and the hour fills; the collector leaves as much again"},
+	{"scheduler", "resident memory", 200 * mebi, "the scheduler keeps how nodes fared, up to 32 MiB, and the collector leaves as much again"},
 	{"ui", "resident memory", 256 * mebi, "the page keeps what it was told of the last hour"},
 	{"cluster", "database", 1024 * mebi, "etcd keeps old revisions for five to ten minutes, and does not give back the room of those before"},
 	{"cluster", "objects: Remediations", 110, "a policy keeps the last 100 that are complete, as its history says, and those of the last hour"},
