@@ -80,7 +80,7 @@ func within(all, counted loading.Vector) float64 {
 	return min(1, max(1, each)/present)
 }
 
-// Two threads of a job with more of them than count are at two resources for all of their time at most, in the proportion in which all are there.
+// The threads that count are at two resources for all of their time at most together, in the proportion in which all are there.
 func TestThreadsThatCountAreAtOneResourceAtATime(t *testing.T) {
 	t.Parallel()
 	job := loading.Vector{{Loading: 0.25, Pressure: 0.25, Threads: 64}, {Loading: 0.5, Pressure: 0.5, Threads: 64}}
