@@ -60,9 +60,12 @@ func Predictions(node *corev1.Node, pods []corev1.Pod, intervals []usage.Interva
 // predictor returns what predicts the dilation of a pod of a node of a class, nil for none, and reports whether it is in the model.
 func predictor(n *observed.Node, class *profile.NodeClass) (func(*observed.Pod) (float64, bool, error), error) {
 	if class != nil && class.Servers[disk] > 0 {
-		at, err := n.AtDisk(class.Servers[disk])
-		if err != nil || at != nil {
-			return at.Predicted, err
+		at, served, err := n.AtDisk(class.Servers[disk])
+		if err != nil {
+			return nil, err
+		}
+		if served {
+			return at.Predicted, nil
 		}
 	}
 	return func(p *observed.Pod) (float64, bool, error) {

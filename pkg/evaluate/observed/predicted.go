@@ -25,16 +25,16 @@ type AtDisk struct {
 	index      map[*Pod]int // of those in the model
 }
 
-// AtDisk returns the node with a disk that serves a number of requests at once, given that its model is solved; nil where it is not known of any pod
-// that disks serve it. Pods have the loadings that a profile would have of them ([Observation.Profiled]). All time for which a pod of which these are
-// not known was blocked is part of its time alone.
-func (n *Node) AtDisk(servers int) (*AtDisk, error) {
+// AtDisk returns the node with a disk that serves a number of requests at once, and reports whether there is such a model: the node is solved without
+// the disk, and it is known of some pod that disks serve it. Pods have the loadings that a profile would have of them ([Observation.Profiled]). All
+// time for which a pod of which these are not known was blocked is part of its time alone.
+func (n *Node) AtDisk(servers int) (at *AtDisk, served bool, err error) {
 	if n.Prediction == nil {
-		return nil, nil //nolint:nilnil // nothing is known
+		return nil, false, nil
 	}
 	model := *n.Model
 	model.Servers, model.Pods = []int{n.Model.Servers[0], servers}, nil
-	at, served := &AtDisk{model: &model, index: map[*Pod]int{}}, false
+	at = &AtDisk{model: &model, index: map[*Pod]int{}}
 	maxThreads := n.maxThreads()
 	for _, r := range n.Pods {
 		vector, atDisk := r.withDisk(maxThreads)
@@ -46,14 +46,15 @@ func (n *Node) AtDisk(servers int) (*AtDisk, error) {
 		model.Pods = append(model.Pods, node.Pod{Pod: r.Object, Vector: vector})
 	}
 	if !served {
-		return nil, nil //nolint:nilnil // none is
+		return nil, false, nil
 	}
 	if system := n.Model.System.Vector; system != nil {
 		model.System.Vector = loading.Vector{system[0], {}}
 	}
-	var err error
-	at.prediction, err = model.Predict()
-	return at, err
+	if at.prediction, err = model.Predict(); err != nil {
+		return nil, false, err
+	}
+	return at, true, nil
 }
 
 // withDisk returns the vector of the pod with what disks do for it, and reports whether it is known that they do more than next to nothing.

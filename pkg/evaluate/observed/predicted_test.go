@@ -21,11 +21,11 @@ func predictedOf(t *testing.T, in *Input, name string, servers int) (atDisk, bes
 			t.Fatal(err)
 		}
 	}
-	at, err := p.Node.AtDisk(servers)
+	at, served, err := p.Node.AtDisk(servers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at == nil {
+	if !served {
 		return 0, besides
 	}
 	if atDisk, _, err = at.Predicted(p); err != nil {
@@ -75,14 +75,14 @@ func TestNoReportMakesPredictionsWhatTheyCannotBe(t *testing.T) {
 		c := Observe(onNode([]usage.Interval{drawn(t, "first"), drawn(t, "second")}, "p-3"), DefaultAbove)
 		c.SolveAll()
 		n, servers := c.Nodes[0], rapid.SampledFrom([]int{1, 3, loading.MaxServers}).Draw(t, "servers")
-		at, err := n.AtDisk(servers)
+		at, served, err := n.AtDisk(servers)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !served {
+			return
+		}
 		for _, p := range n.Pods {
-			if at == nil {
-				break
-			}
 			d, is, err := at.Predicted(p)
 			if err != nil || is && (!(d >= 1) || math.IsInf(d, 0)) {
 				t.Fatalf("%s is dilated to %v, %v", p.Name(), d, err)
