@@ -87,6 +87,11 @@ func (s *sharing) shared(p *corev1.Pod) *corev1.Pod {
 		share(&p.Spec.Affinity, like.Spec.Affinity)
 		share(&p.Spec.Tolerations, like.Spec.Tolerations)
 		share(&p.Spec.TopologySpreadConstraints, like.Spec.TopologySpreadConstraints)
+		for i := range min(len(p.Status.ContainerStatuses), len(like.Status.ContainerStatuses)) {
+			to, from := &p.Status.ContainerStatuses[i], &like.Status.ContainerStatuses[i]
+			share(&to.Resources, from.Resources)
+			share(&to.AllocatedResources, from.AllocatedResources)
+		}
 	}
 	s.like[owner.UID] = *p
 	return p
@@ -101,6 +106,7 @@ func share[T any](value *T, other T) {
 
 func trim(p *corev1.Pod) {
 	p.ManagedFields = nil
+	p.Status.Conditions = slices.Clone(slices.DeleteFunc(p.Status.Conditions, unread)) // the list has room for more than it had
 	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil
 	})
@@ -115,6 +121,16 @@ func trim(p *corev1.Pod) {
 			c.Command, c.Args, c.Env, c.EnvFrom, c.VolumeMounts, c.Lifecycle = nil, nil, nil, nil, nil, nil
 			c.LivenessProbe, c.ReadinessProbe, c.StartupProbe, c.SecurityContext = nil, nil, nil, nil
 		}
+	}
+}
+
+// unread reports whether neither filters nor answers look at a condition of a pod.
+func unread(c corev1.PodCondition) bool {
+	switch c.Type {
+	case corev1.PodReady, corev1.PodScheduled, corev1.PodResizePending, corev1.PodResizeInProgress:
+		return false
+	default:
+		return true
 	}
 }
 

@@ -55,7 +55,11 @@ func TestPodsListsAllPageByPageAndKeepsWhatIsLookedAt(t *testing.T) {
 		for i := range n {
 			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: strconv.Itoa(i)}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/cart"}}}}
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main"}}
+			for _, kind := range []corev1.PodConditionType{corev1.PodReady, corev1.PodScheduled, corev1.PodResizePending, corev1.PodResizeInProgress} {
+				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue})
+			}
 			want = append(want, *pod.DeepCopy())
+			pod.Status.Conditions = slices.Insert(pod.Status.Conditions, 1, corev1.PodCondition{Type: corev1.PodInitialized}, corev1.PodCondition{Type: corev1.ContainersReady})
 			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
 			pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PASSWORD", Value: "secret"}}
 			pod.Spec.Containers[0].Args = []string{"--password=secret"}
@@ -112,6 +116,10 @@ func TestPodsThatShareAreAsTheyWereListed(t *testing.T) {
 				Tolerations: []corev1.Toleration{{Key: "node", Operator: corev1.TolerationOpExists}},
 				Volumes:     []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 			},
+			Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+				Name: "main", ContainerID: "containerd://" + strconv.Itoa(i), AllocatedResources: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)},
+				Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}},
+			}}},
 		})
 	}
 	first, err := Pods(t.Context(), server)
@@ -121,7 +129,9 @@ func TestPodsThatShareAreAsTheyWereListed(t *testing.T) {
 	if diff := cmp.Diff(server.pods, first); diff != "" {
 		t.Errorf("the first list (-want +got):\n%s", diff)
 	}
-	if &first[0].Spec.Tolerations[0] != &first[1].Spec.Tolerations[0] || &first[0].Spec.Containers[0] == &first[2].Spec.Containers[0] {
+	resources := func(p corev1.Pod) *corev1.ResourceRequirements { return p.Status.ContainerStatuses[0].Resources }
+	if &first[0].Spec.Tolerations[0] != &first[1].Spec.Tolerations[0] || &first[0].Spec.Containers[0] == &first[2].Spec.Containers[0] ||
+		resources(first[0]) != resources(first[1]) || resources(first[0]) == resources(first[2]) {
 		t.Error("equal parts are not shared, or others are")
 	}
 	server.pods = slices.Delete(server.pods, 1, 2)
