@@ -13,13 +13,13 @@ import (
 // again returns a candidate's change in another state, nil where it cannot be made there: the pod is elsewhere, or there is no room for
 // what it requests.
 func (s *state) again(c *candidate) *candidate {
-	h := s.nodes[c.change.Node]
+	h := s.host(c.change.Node)
 	i := h.index(c.who)
 	if i < 0 {
 		return nil
 	}
 	if c.change.Action == MovePod {
-		other := move(h, i, h.without(i), s.nodes[c.change.To])
+		other := move(h, i, h.without(i), s.host(c.change.To))
 		other.from(c)
 		return other
 	}
@@ -72,19 +72,11 @@ func (s *state) spreads(steps []*candidate) ([]float64, error) {
 
 // winsBy returns the wins of some steps where the loads of pods are other ones that are drawn.
 func (s *state) winsBy(steps []*candidate, rng *rand.Rand) ([]float64, error) {
-	other, wins := &state{nodes: map[string]*host{}}, make([]float64, len(steps))
-	at := func(h *host) error {
-		name := h.node.Name
-		if other.nodes[name] != nil {
-			return nil
-		}
-		other.nodes[name] = s.nodes[name].drawn(rng)
-		return s.nodes[name].estimate() // before any change, by the loads that were observed
-	}
+	other, wins := newState(map[string]*host{}, nil, nil), make([]float64, len(steps))
 	for i, c := range steps {
 		for _, h := range c.before {
-			if err := at(h); err != nil {
-				return nil, err
+			if name := h.node.Name; other.host(name) == nil {
+				other.unchanged[name] = s.host(name).drawn(rng)
 			}
 		}
 		again := other.again(c)

@@ -240,7 +240,7 @@ func (c *candidate) objects() (from, to *corev1.Pod) {
 // apply makes the change.
 func (s *state) apply(c *candidate) {
 	for _, h := range c.after {
-		s.nodes[h.node.Name] = h
+		s.put(h)
 	}
 	if s.admission != nil && c.change.Action != MovePod {
 		s.admission = s.admission.With(c.objects())

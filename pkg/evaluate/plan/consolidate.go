@@ -175,7 +175,7 @@ func (e *emptying) survey() {
 			e.sources = append(e.sources, src)
 		}
 	}
-	for _, h := range e.first.nodes {
+	for h := range e.first.hosts() {
 		for _, p := range h.node.Pods {
 			if p.Index < 0 {
 				e.worstStill = worse(e.worstStill, p.Name(), p.Dilation)
@@ -198,7 +198,7 @@ func (s *source) request() (milliCPU int64) {
 
 // source returns a node with the pods that have to leave it, the largest first, or why it is kept.
 func (e *emptying) source(n *observed.Node) (*source, *KeptNode) {
-	h := e.first.nodes[n.Name]
+	h := e.first.host(n.Name)
 	if h == nil {
 		return nil, &KeptNode{Why: "its state is not known: " + n.Problem}
 	}
@@ -271,8 +271,8 @@ func (s *state) waitsOfAll() float64 {
 // worst returns the pod that is dilated most, nil where there is none.
 func (e *emptying) worst(st *state) *Dilated {
 	worst := e.worstStill
-	for _, name := range slices.Sorted(maps.Keys(st.nodes)) {
-		st.nodes[name].each(func(m *member, dilation float64) { worst = worse(worst, m.pod.Name(), dilation) })
+	for _, name := range st.names() {
+		st.host(name).each(func(m *member, dilation float64) { worst = worse(worst, m.pod.Name(), dilation) })
 	}
 	return worst
 }

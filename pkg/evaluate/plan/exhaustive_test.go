@@ -20,29 +20,21 @@ var clusters = flag.Int("clusters", 2, "random clusters whose plans are compared
 
 // every are all single changes of a cluster, whether they help or not.
 func every(st *state) (all []*candidate) {
-	for _, name := range names(st) {
-		h := st.nodes[name]
+	for _, name := range st.names() {
+		h := st.host(name)
 		for i := range h.members {
 			for _, c := range append(raiseLimits(h, i), raiseRequest(h, i), lowerRequest(h, i)) {
 				if c != nil {
 					all = append(all, c)
 				}
 			}
-			for _, to := range names(st) {
+			for _, to := range st.names() {
 				if to != name {
-					all = append(all, move(h, i, h.without(i), st.nodes[to]))
+					all = append(all, move(h, i, h.without(i), st.host(to)))
 				}
 			}
 		}
 	}
-	return all
-}
-
-func names(st *state) (all []string) {
-	for name := range st.nodes {
-		all = append(all, name)
-	}
-	slices.Sort(all)
 	return all
 }
 
@@ -95,7 +87,7 @@ func (o *oracle) search(st *state, from, more int, made []*candidate) {
 		}
 		next := st.clone()
 		for _, h := range c.after {
-			next.nodes[h.node.Name] = o.host(h)
+			next.put(o.host(h))
 		}
 		o.search(next, k+1, more-1, append(made, o.all[k]))
 	}
@@ -105,8 +97,8 @@ func (o *oracle) search(st *state, from, more int, made []*candidate) {
 // changes together, taken as one, help as each change has to.
 func (o *oracle) valid(st *state, made []*candidate) bool {
 	all := &candidate{}
-	for _, name := range names(st) {
-		all.before, all.after = append(all.before, o.first.nodes[name]), append(all.after, st.nodes[name])
+	for _, name := range st.names() {
+		all.before, all.after = append(all.before, o.first.host(name)), append(all.after, st.host(name))
 	}
 	if !all.helps() {
 		return false
@@ -116,7 +108,7 @@ func (o *oracle) valid(st *state, made []*candidate) bool {
 	for _, c := range made {
 		moved[c.change.Pod] = c.change.Action == MovePod
 	}
-	for _, h := range st.nodes {
+	for h := range st.hosts() {
 		if h.free < 0 {
 			return false
 		}
@@ -164,8 +156,8 @@ func TestPlansAreNearTheBest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range names(s.state) {
-			if err := s.state.nodes[name].solve(); err != nil {
+		for _, name := range s.state.names() {
+			if err := s.state.host(name).solve(); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -24,7 +24,7 @@ func (s *search) begin() {
 
 // proposed returns the candidate of a change that was proposed before; nil where the pod is not as it was then, or may not change so any more.
 func (s *search) proposed(was *Change) *candidate {
-	h := s.state.nodes[was.Node]
+	h := s.state.host(was.Node)
 	if h == nil || !s.allows(was.Action) {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (s *search) proposed(was *Change) *candidate {
 
 // proposedMove returns the move of a member to a host.
 func (s *search) proposedMove(h *host, i int, name string) *candidate {
-	to, v := s.state.nodes[name], s.evict(h, i)
+	to, v := s.state.host(name), s.evict(h, i)
 	if to == nil || to == h || v.Refused != "" || s.state.feasibility == nil {
 		return nil
 	}

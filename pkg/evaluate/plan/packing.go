@@ -220,7 +220,7 @@ func (a *attempt) run() *KeptNode {
 // place finds a node for each pod.
 func (a *attempt) place() *KeptNode {
 	a.after, a.ways = a.state.clone(), nil
-	a.after.nodes[a.src.node.Name] = a.src.emptied()
+	a.after.put(a.src.emptied())
 	for _, parcel := range a.src.parcels {
 		a.tried++
 		q := &question{attempt: a, parcel: parcel}
@@ -229,7 +229,7 @@ func (a *attempt) place() *KeptNode {
 			return &KeptNode{Pod: text.QualifiedName(parcel.object), Why: "no other node takes it", Refusals: q.refusals()}
 		}
 		name := to.node.Name
-		a.after.nodes[name] = to
+		a.after.put(to)
 		a.after.feasibility = a.after.feasibility.With(parcel.on(name), name)
 		a.ways = append(a.ways, way{parcel, name})
 	}
@@ -293,14 +293,14 @@ func (a *attempt) verify() (map[way]*breach, error) {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, name := range names {
 		group.Go(func() error {
-			errs[i] = a.after.nodes[name].solve()
+			errs[i] = a.after.host(name).solve()
 			return nil
 		})
 	}
 	_ = group.Wait() // no error
 	wrong := map[way]*breach{}
 	for i, name := range names[:len(names)-1] {
-		h := a.after.nodes[name]
+		h := a.after.host(name)
 		b := &breach{err: errs[i]}
 		if errs[i] == nil {
 			b = a.breachOf(h, h.exact)
@@ -324,8 +324,8 @@ func (a *attempt) commit() {
 	gone := EmptiedNode{Node: a.src.node.Name, Moves: []Move{}}
 	now, then := map[*subject]float64{}, map[*subject]float64{}
 	for _, name := range append(a.touched(), gone.Node) {
-		before.nodes[name].each(func(m *member, dilation float64) { now[m.subject] = dilation })
-		a.after.nodes[name].each(func(m *member, dilation float64) { then[m.subject] = dilation })
+		before.host(name).each(func(m *member, dilation float64) { now[m.subject] = dilation })
+		a.after.host(name).each(func(m *member, dilation float64) { then[m.subject] = dilation })
 		if name != gone.Node {
 			p.took[name], p.roles[name] = cmp.Or(p.took[name], gone.Node), staying
 		}

@@ -195,7 +195,7 @@ func (s *search) write(first *state, steps []*candidate) (p *Plan, useless []*Ch
 
 // fates notes how the pods fare before any step.
 func (s *search) fates(st *state, p *Plan) {
-	for _, h := range st.nodes {
+	for h := range st.hosts() {
 		for i := range h.members {
 			m := h.members[i]
 			p.fates[m.pod.Name()] = Fate{Dilation: m.pod.Dilation, Step: -1, Unknown: s.unknown[m.subject], now: m.pod.Dilation}

@@ -78,7 +78,7 @@ func newWorld(before, since *observed.Cluster, change *Change, now string, o *Op
 	if w.before, err = w.stateOf(before, o); err != nil || w.unknown != "" {
 		return w, err
 	}
-	for _, h := range w.before.nodes {
+	for h := range w.before.hosts() {
 		for i := range h.members {
 			name := h.members[i].pod.Name()
 			if name == change.Pod {
@@ -111,7 +111,7 @@ func (w *world) stateOf(c *observed.Cluster, o *Options) (*state, error) {
 		return nil, err
 	}
 	for _, name := range []string{w.was, w.at} {
-		if s.state.nodes[name] == nil {
+		if s.state.host(name) == nil {
 			w.unknown = fmt.Sprintf("node %s is not observed", name)
 		}
 	}
@@ -120,18 +120,18 @@ func (w *world) stateOf(c *observed.Cluster, o *Options) (*state, error) {
 
 // undo returns the hosts as they would be since without the change.
 func (w *world) undo(change *Change) ([]*host, error) {
-	h := w.since.nodes[w.at]
+	h := w.since.host(w.at)
 	i := slices.IndexFunc(h.members, func(m member) bool { return m.pod.Name() == w.now })
 	hosts := []*host{h}
 	switch {
 	case i < 0: // it uses next to nothing now
 		if w.was != w.at {
-			hosts = append(hosts, w.since.nodes[w.was])
+			hosts = append(hosts, w.since.host(w.was))
 		}
 	case change.Action == MovePod && w.was == w.at:
 		w.unknown = fmt.Sprintf("%s runs where the pod did that it takes the place of", w.now)
 	case change.Action == MovePod:
-		hosts = move(h, i, h.without(i), w.since.nodes[w.was]).after
+		hosts = move(h, i, h.without(i), w.since.host(w.was)).after
 	default:
 		back := *change
 		back.Request, back.Limit = former(change.Request, change.WasRequest), former(change.Limit, change.WasLimit)

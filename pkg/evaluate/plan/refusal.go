@@ -108,8 +108,8 @@ func (q *question) answer() *host {
 		q.candidate = q.src.model.Candidate(q.src.model.Pods[q.parcel.index])
 	}
 	var some []*option
-	for name, h := range q.after.nodes {
-		if name != q.src.node.Name && q.roles[name] == staying {
+	for h := range q.after.hosts() {
+		if name := h.node.Name; name != q.src.node.Name && q.roles[name] == staying {
 			some = append(some, q.option(h))
 		}
 	}
@@ -119,7 +119,7 @@ func (q *question) answer() *host {
 	h, rest := q.among(some, q.weighed())
 	for _, last := range slices.Backward(q.order) {
 		if name := last.node.Name; h == nil && q.roles[name] == pending {
-			h, _ = q.among([]*option{q.option(q.after.nodes[name])}, 1)
+			h, _ = q.among([]*option{q.option(q.after.host(name))}, 1)
 		}
 	}
 	if h == nil {
@@ -130,7 +130,7 @@ func (q *question) answer() *host {
 
 // weighed is the number of nodes that are compared with each other.
 func (q *question) weighed() int {
-	if len(q.after.nodes) <= few {
+	if len(q.after.unchanged) <= few {
 		return few
 	}
 	return weighed
@@ -215,17 +215,9 @@ func (q *question) weigh(some []*option) {
 
 // predict works out how the pods of a node fare with the pod.
 func (q *question) predict(o *option) error {
-	if err := q.first.nodes[o.node.Name].solve(); err != nil { // what dilations come from is worked out where pods were observed
-		return err
-	}
 	work, of := (*host).solve, func(h *host) *outcome { return h.exact }
 	if len(o.with.members) > small {
 		work, of = (*host).estimate, func(h *host) *outcome { return h.rough }
-		for _, original := range []*host{q.src.host, q.first.nodes[o.node.Name]} {
-			if err := original.estimate(); err != nil {
-				return err
-			}
-		}
 	}
 	for _, h := range []*host{o.host, o.with} {
 		if err := work(h); err != nil {
@@ -269,7 +261,7 @@ func (q *question) refusals() []Refusal {
 		case q.roles[name] == empty || q.roles[name] == leaving:
 			add("it is to be empty", "it is to be empty", name, 0)
 		case name == q.src.node.Name || q.refused[name] != "" || q.breaches[name] != nil:
-		case q.after.nodes[name] != nil:
+		case q.after.host(name) != nil:
 			add(notAsked, notAsked, name, 0)
 		case n.Object != nil:
 			add("its state is not known", "its state is not known", name, 0)

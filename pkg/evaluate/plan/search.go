@@ -54,7 +54,7 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 	options := *o
 	options.Above = cmp.Or(o.Above, observed.DefaultAbove)
 	s := &search{
-		Options: &options, state: &state{map[string]*host{}, o.Feasibility, o.Admission}, banned: map[key]bool{}, unknown: map[*subject]string{},
+		Options: &options, state: newState(map[string]*host{}, o.Feasibility, o.Admission), banned: map[key]bool{}, unknown: map[*subject]string{},
 		best: map[string]*candidate{}, stale: map[string]bool{}, hosts: map[string]*host{},
 	}
 	for _, n := range c.Nodes {
@@ -71,7 +71,7 @@ func newSearch(c *observed.Cluster, o *Options) (*search, error) {
 				return nil, fmt.Errorf("node %s: %w", n.Name, err)
 			}
 		}
-		s.state.nodes[n.Name] = h
+		s.state.unchanged[n.Name] = h
 	}
 	return s, nil
 }
@@ -92,10 +92,10 @@ func (s *search) run() {
 	s.begin()
 	s.greedy()
 	s.improve()
-	if len(s.first.nodes) > few {
+	if len(s.first.unchanged) > few {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.first.nodes)) {
+	for _, name := range s.first.names() {
 		if other := s.beginningWithSet(name); other != nil && other.state.worth() < s.state.worth()-effort {
 			*s = *other
 		}
@@ -105,7 +105,7 @@ func (s *search) run() {
 // beginningWithSet returns the search that begins with the best set of changes for a host; nil if there is none. What is best together may begin
 // with less than the best single change.
 func (s *search) beginningWithSet(host string) *search {
-	h := s.first.nodes[host]
+	h := s.first.host(host)
 	if h.excess() <= h.idle {
 		return nil
 	}
@@ -245,7 +245,7 @@ func (s *search) take(c *candidate) {
 	}
 	for name, best := range s.best {
 		switch {
-		case touched(s.state.nodes[name]):
+		case touched(s.state.host(name)):
 			delete(s.best, name)
 			delete(s.stale, name)
 		case best != nil && slices.ContainsFunc(best.before, touched):
@@ -273,14 +273,14 @@ func (s *search) next() (best *candidate) {
 		}
 	}
 	s.cut = false
-	for name, h := range s.state.nodes {
+	for h := range s.state.hosts() {
 		if h.excess()-h.idle < observed.WorthAtLeast {
 			continue
 		}
-		switch c, known := s.best[name]; {
+		switch c, known := s.best[h.node.Name]; {
 		case !known:
 			hosts = append(hosts, open{h, h.worth()})
-		case s.stale[name]:
+		case s.stale[h.node.Name]:
 			hosts = append(hosts, open{h, c.worth})
 		default:
 			consider(c)
@@ -501,7 +501,7 @@ func (h *host) culprits(slow []int) (some []int) {
 // moves returns the moves of a member that are tried.
 func (s *search) moves(h *host, i int) (all []*candidate) {
 	most := maxTargets
-	if len(s.state.nodes) <= few {
+	if len(s.state.unchanged) <= few {
 		most = few
 	}
 	fit, left := s.state.feasibility.Of(h.object(i)), h.without(i)
@@ -530,7 +530,7 @@ func (s *search) cheapest(h *host, i int) []*host {
 	}
 	candidate := h.model.Candidate(h.model.Pods[i])
 	some := make([]priced, 0, maxAsked+1)
-	for _, other := range s.state.nodes {
+	for other := range s.state.hosts() {
 		if other == h {
 			continue
 		}

@@ -49,13 +49,7 @@ func (s *search) bestSet(h *host, most int) *candidate {
 		most = max(paired, min(most, s.Max-len(s.steps)))
 	}
 	x := &setSearch{search: s, host: h.node.Name, most: most, tried: map[string]bool{}, movable: map[*subject]disruption.Verdict{}}
-	st := s.state.clone()
-	for name, h := range st.nodes {
-		if st.nodes[name] = x.known(h); st.nodes[name] == nil {
-			return nil
-		}
-	}
-	x.extend(st, nil, 0)
+	x.extend(s.state, nil, 0)
 	return x.best
 }
 
@@ -63,7 +57,10 @@ func (s *search) bestSet(h *host, most int) *candidate {
 func (x *setSearch) extend(st *state, made []*candidate, worth float64) {
 	last := len(made)+1 == x.most
 	for _, name := range x.touched(made) {
-		h := st.nodes[name]
+		h := x.known(st.host(name))
+		if h == nil {
+			continue
+		}
 		for _, i := range x.members(h, made) {
 			// The last change has to make up for what is missing to the best set; it does so on this host only.
 			missing := x.least + effort*float64(len(made)+1) - worth
@@ -105,7 +102,8 @@ func (x *setSearch) follow(st *state, made []*candidate, worth float64, c *candi
 		if after == nil {
 			return
 		}
-		c.after[k], next.nodes[h.node.Name] = after, after
+		c.after[k] = after
+		next.put(after)
 		c.worth += c.before[k].rough.worth - after.rough.worth
 	}
 	worth += c.worth
@@ -133,7 +131,7 @@ func (x *setSearch) touched(made []*candidate) []string {
 // members returns those of a host that may be part of a set: each may change once.
 func (x *setSearch) members(h *host, made []*candidate) (some []int) {
 	most := enabling
-	if len(x.state.nodes) <= few {
+	if len(x.state.unchanged) <= few {
 		most = maxTried
 	}
 	for _, i := range h.inTheWay() {
@@ -181,23 +179,26 @@ func (x *setSearch) mayMove(h *host, i int) bool {
 
 // targets returns the hosts to which a member may move: those that other changes concern, and those where it costs least.
 func (x *setSearch) targets(st *state, h *host, i int, made []*candidate) (some []*host) {
-	add := func(to *host) {
-		if to != nil && to.node != h.node && !slices.ContainsFunc(some, func(other *host) bool { return other.node == to.node }) {
+	add := func(name string) {
+		if name == h.node.Name || slices.ContainsFunc(some, func(other *host) bool { return other.node.Name == name }) {
+			return
+		}
+		if to := x.known(st.host(name)); to != nil {
 			some = append(some, to)
 		}
 	}
 	for _, name := range x.touched(made) {
-		add(st.nodes[name])
+		add(name)
 	}
 	most := pairing
-	if len(st.nodes) <= few {
+	if len(st.unchanged) <= few {
 		most = few
 	}
 	cheapest := x.cheapest(h, i)
 	for _, to := range cheapest[:min(len(cheapest), most)] {
-		add(st.nodes[to.node.Name])
+		add(to.node.Name)
 	}
-	return slices.DeleteFunc(some, func(to *host) bool { return x.known(to) == nil })
+	return some
 }
 
 // known returns a host of which it is estimated how its members fare; nil where the model has no answer.

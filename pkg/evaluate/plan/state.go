@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -17,13 +18,46 @@ import (
 
 // state is a cluster after some changes: its nodes by their names, and what the scheduler would say of them.
 type state struct {
-	nodes       map[string]*host
-	feasibility node.Feasibility
-	admission   node.Admission
+	// unchanged are the nodes before any change, which all states share that come of each other, and changed those in whose place they are now.
+	unchanged, changed map[string]*host
+	feasibility        node.Feasibility
+	admission          node.Admission
 }
 
-// clone returns a state that may be changed without this one.
-func (s *state) clone() *state { return &state{maps.Clone(s.nodes), s.feasibility, s.admission} }
+// newState returns the state of some hosts before any change.
+func newState(hosts map[string]*host, feasibility node.Feasibility, admission node.Admission) *state {
+	return &state{hosts, map[string]*host{}, feasibility, admission}
+}
+
+// clone returns a state that may be changed without this one. It takes time by the number of changes, not by that of nodes.
+func (s *state) clone() *state {
+	return &state{s.unchanged, maps.Clone(s.changed), s.feasibility, s.admission}
+}
+
+// host returns the node of a name, nil where there is none.
+func (s *state) host(name string) *host {
+	if h, is := s.changed[name]; is {
+		return h
+	}
+	return s.unchanged[name]
+}
+
+// put has a host take the place of the one of its node.
+func (s *state) put(h *host) { s.changed[h.node.Name] = h }
+
+// hosts returns all nodes, in no order.
+func (s *state) hosts() iter.Seq[*host] {
+	return func(yield func(*host) bool) {
+		for name := range s.unchanged {
+			if !yield(s.host(name)) {
+				return
+			}
+		}
+	}
+}
+
+// names returns the names of all nodes, in order.
+func (s *state) names() []string { return slices.Sorted(maps.Keys(s.unchanged)) }
 
 // excess returns that of all pods.
 func (s *state) excess() float64 {
@@ -37,8 +71,8 @@ func (s *state) worth() float64 {
 
 func (s *state) sum(of func(*host) float64) float64 {
 	sum := 0.0
-	for _, name := range slices.Sorted(maps.Keys(s.nodes)) { // in one order, for one result
-		sum += of(s.nodes[name])
+	for _, name := range s.names() { // in one order, for one result
+		sum += of(s.host(name))
 	}
 	return sum
 }
@@ -124,6 +158,7 @@ func newHost(n *observed.Node, of map[*observed.Pod]*subject) *host {
 			h.idle += s.excess(p.Dilation)
 			continue
 		}
+		s.home = h
 		h.members[p.Index] = member{subject: s}
 		model.Pods[p.Index].Bound = s.boundOn(model.Servers[0])
 	}
@@ -154,6 +189,9 @@ func (h *host) solve() (err error) {
 	if h.exact != nil {
 		return nil
 	}
+	if err := h.atHome((*host).solve); err != nil {
+		return err
+	}
 	if h.original {
 		h.prediction, err = h.node.Predict()
 	} else {
@@ -164,10 +202,10 @@ func (h *host) solve() (err error) {
 	}
 	h.exact, err = h.fare(func(i int) (float64, *breakdown, error) {
 		m := &h.members[i]
-		waits, err := h.waits(i, h.prediction.Throttling(i), h.prediction.Delay(i, 0))
+		throttled := h.prediction.Throttling(i)
+		waits, err := h.waits(i, throttled, h.prediction.Delay(i, 0))
 		if err == nil && m.exact == nil {
-			m.throttled = h.prediction.Throttling(i)
-			m.exact, err = m.explain(waits)
+			m.exact, err = m.explain(waits, throttled)
 		}
 		return waits, m.exact, err
 	})
@@ -181,20 +219,41 @@ func (h *host) estimate() (err error) {
 	if h.rough != nil {
 		return nil
 	}
+	if err := h.atHome((*host).estimate); err != nil {
+		return err
+	}
 	dilations := h.model.Estimate()
 	h.rough, err = h.fare(func(i int) (float64, *breakdown, error) {
 		m := &h.members[i]
-		waits, err := h.waits(i, m.throttled, dilations[i]-1)
+		throttled, known := 1.0, m.rough
+		if known == nil { // the host is its home
+			known = m.exact
+		}
+		if known != nil {
+			throttled = known.throttled
+		}
+		waits, err := h.waits(i, throttled, dilations[i]-1)
 		if err == nil && m.rough == nil {
-			m.rough, err = m.explain(waits)
+			m.rough, err = m.explain(waits, throttled)
 		}
 		return waits, m.rough, err
 	})
 	return err
 }
 
-// fare returns how the pods fare, given how long each waits and what its dilation as it was observed comes from. A pod is first solved on
-// the node where it was observed.
+// atHome works out how the members fare where they were observed: what their dilations come from is found out there.
+func (h *host) atHome(work func(*host) error) error {
+	for i := range h.members {
+		if home := h.members[i].home; home != h {
+			if err := work(home); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fare returns how the pods fare, given how long each waits and what its dilation as it was observed comes from.
 func (h *host) fare(of func(i int) (waits float64, b *breakdown, err error)) (*outcome, error) {
 	o := &outcome{make([]float64, len(h.members)), h.idle, h.idle}
 	for i := range h.members {

@@ -17,10 +17,10 @@ type subject struct {
 	// promise is that of its profile.
 	promise node.Promise
 
-	// exact and rough say what its dilation comes from by the model and by estimates of it, nil until its node is solved so.
+	// home is the host where it was observed, as it was then; nil for a pod that uses next to nothing.
+	home *host
+	// exact and rough say what its dilation comes from by the model and by estimates of it, nil until home is solved so.
 	exact, rough *breakdown
-	// throttled is by how much its limit makes longer what it takes alone, by the model; 1 where that is not known.
-	throttled float64
 }
 
 // breakdown is what adds how much to the dilation of a pod as it was observed.
@@ -30,12 +30,14 @@ type breakdown struct {
 	fixed, limits, unclear, explained, modelled float64
 	// limited is what the limit of each container adds, that of the pod as a whole by no name.
 	limited map[string]float64
+	// throttled is by how much its limit makes longer what it takes alone, by the model; 1 where that is not known.
+	throttled float64
 }
 
 // newSubject returns a pod as it was observed, before it is known how it fares by the model of its node.
 func newSubject(p *observed.Pod, o *Options) *subject {
 	s := &subject{
-		pod: p, weight: weightOf(p.Object), threshold: o.Above, throttled: 1,
+		pod: p, weight: weightOf(p.Object), threshold: o.Above,
 		sure: !p.Short() && p.Dilation-p.Margin() >= observed.Broken(o.Above),
 	}
 	if o.Promise != nil {
@@ -52,9 +54,10 @@ func newSubject(p *observed.Pod, o *Options) *subject {
 	return s
 }
 
-// explain returns why the pod is slowed down, given for how long it waits by the model.
-func (s *subject) explain(modelled float64) (*breakdown, error) {
-	p, b := s.pod, &breakdown{modelled: modelled}
+// explain returns why the pod is slowed down, given for how long it waits by the model and by how much its limit makes longer what it takes
+// alone.
+func (s *subject) explain(modelled, throttled float64) (*breakdown, error) {
+	p, b := s.pod, &breakdown{modelled: modelled, throttled: throttled}
 	if p.Dilation < p.Node.Slowed || p.Node.Prediction == nil {
 		b.explained = min(p.Waited(), observed.Believed*modelled)
 		b.fixed = max(0, p.Dilation-1) - b.explained

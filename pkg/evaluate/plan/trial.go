@@ -40,7 +40,7 @@ func Try(c *observed.Cluster, change Change, o *Options) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := s.state.nodes[change.Node]
+	h := s.state.host(change.Node)
 	if h == nil {
 		return nil, fmt.Errorf("node %s was not observed", change.Node)
 	}
@@ -88,7 +88,7 @@ func (s *search) tried(t *Trial, h *host, i int, change *Change) (*candidate, er
 
 // triedMove is tried for a move.
 func (s *search) triedMove(t *Trial, h *host, i int, name string) (*candidate, error) {
-	to := s.state.nodes[name]
+	to := s.state.host(name)
 	if to == nil || to == h {
 		return nil, fmt.Errorf("node %s was not observed, or is the one that the pod is on", name)
 	}
