@@ -4,14 +4,21 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/test/live"
 )
 
@@ -19,6 +26,7 @@ import (
 // leaves is what it says it keeps.
 func comesAndGoes(t *testing.T) {
 	clearAway(t)
+	letReadNamespaces(t)
 	namespace := cluster.NewNamespace(t)
 	before := awaitSettled(t, namespace)
 
@@ -26,6 +34,10 @@ func comesAndGoes(t *testing.T) {
 	kept := oneOfEach(t, namespace)
 	install(t)
 	kept.check(t, "after the upgrade")
+	maps.Copy(kept, oneOfEach(t, namespace)) // of the kinds that the previous version did not have
+	if len(kept) != len(kinds) {
+		t.Fatalf("there are objects of %d kinds, want one of each of %d", len(kept), len(kinds))
+	}
 	helm(t, "rollback", release, "--wait", "--timeout", "5m")
 	kept.check(t, "after the upgrade was taken back")
 	awaitNoNamespace(t, gauge) // the previous version has no gauges, and Helm does not wait for what it removes
@@ -75,22 +87,36 @@ type keepsake struct {
 	generation int64
 }
 
-// oneOfEach makes an object of each kind.
+// oneOfEach makes an object of each kind that the cluster has and that has none yet.
 func oneOfEach(t *testing.T, namespace string) keepsakes {
 	t.Helper()
-	profile, replay, change := &v1alpha1.WorkloadProfile{}, &v1alpha1.TraceReplay{}, &v1alpha1.Remediation{}
-	cluster.CreateFrom(t, "testdata/kept-namespaced.yaml", namespace, profile, replay, change)
-	nodes, plan, tree, policy := &v1alpha1.NodeProfile{}, &v1alpha1.PoolPlan{}, &v1alpha1.ShareTree{}, &v1alpha1.RemediationPolicy{}
-	cluster.CreateFrom(t, "testdata/kept.yaml", "", nodes, plan, tree, policy)
 	kept := keepsakes{}
-	for kind, object := range map[string]client.Object{
-		"workloadprofiles": profile, "tracereplays": replay, "nodeprofiles": nodes, "poolplans": plan, "sharetrees": tree,
-		"remediationpolicies": policy, "remediations": change,
-	} {
-		name := fmt.Sprintf("%s.%s %s/%s", kind, v1alpha1.GroupVersion.Group, object.GetNamespace(), object.GetName())
-		kept[name] = keepsake{object, object.GetUID(), object.GetGeneration()}
+	for path, in := range map[string]string{"testdata/kept-namespaced.yaml": namespace, "testdata/kept.yaml": ""} {
+		manifest, err := os.Open(path)
+		must(t, err)
+		objects, err := local.Decode(manifest)
+		must(t, errors.Join(err, manifest.Close()))
+		for _, object := range objects {
+			object.SetNamespace(in)
+			err := cluster.Create(t.Context(), object)
+			// A kind that the cluster has had is known to the client, and not found.
+			if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
+				continue
+			}
+			must(t, err)
+			name := fmt.Sprintf("%s %s/%s", resourceOf(t, object.GetKind()), object.GetNamespace(), object.GetName())
+			kept[name] = keepsake{object, object.GetUID(), object.GetGeneration()}
+		}
 	}
 	return kept
+}
+
+// resourceOf returns the resource of a kind of Loadline's, which the cluster has.
+func resourceOf(t *testing.T, kind string) schema.GroupResource {
+	t.Helper()
+	mapping, err := cluster.RESTMapper().RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.GroupVersion.Version)
+	must(t, err)
+	return mapping.Resource.GroupResource()
 }
 
 func (k keepsakes) names() sets.Set[string] { return sets.KeySet(k) }

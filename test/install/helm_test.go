@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,7 +54,6 @@ func installPrevious(t *testing.T) {
 		from = *chart
 		args = append(args, "--values", "testdata/values.yaml", "--set", "gauge.enabled=false,manager.podAnnotations.from=before,scheduler.podAnnotations.from=before")
 	}
-	letReadNamespaces(t)
 	helm(t, append([]string{"install", release, from}, args...)...)
 }
 
@@ -105,9 +105,14 @@ func makeNamespace(t *testing.T) {
 // uninstall takes the release away, and the namespace that was made for it.
 func uninstall(t *testing.T) {
 	t.Helper()
-	helm(t, "uninstall", release, "--wait", "--timeout", "5m", "--ignore-not-found")
+	helmUninstall(t)
 	awaitEmpty(t, operator)
 	removeNamespace(t, operator)
+}
+
+func helmUninstall(t *testing.T) {
+	t.Helper()
+	helm(t, "uninstall", release, "--wait", "--timeout", "5m", "--ignore-not-found")
 }
 
 // removeNamespace removes a namespace, and returns when it is gone with all in it.
@@ -128,12 +133,14 @@ func awaitNoNamespace(t *testing.T, name string) {
 	})
 }
 
-// clearAway takes away what is left of a release, and all that Loadline keeps.
+// clearAway takes away what is left of a release, of a test that failed too, and all that Loadline keeps.
 func clearAway(t *testing.T) {
 	t.Helper()
-	uninstall(t)
+	helmUninstall(t)
+	removeNamespace(t, operator)
 	for _, kind := range kinds {
-		definition := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: kind}}
+		definition := &unstructured.Unstructured{}
+		definition.SetName(kind)
 		definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
 		must(t, client.IgnoreNotFound(cluster.Delete(t.Context(), definition)))
 		live.Until(t, kind+" are gone", live.Patience, func(ctx context.Context) (bool, string, error) {

@@ -27,6 +27,7 @@ const neutral = 8 * time.Second
 // replay are going on, and a pod waits for a place.
 func upgradeLosesNothing(t *testing.T) {
 	clearAway(t)
+	letReadNamespaces(t)
 	installPrevious(t)
 	namespace := cluster.NewNamespace(t)
 	node, other := cluster.Workers[0].Name, cluster.Workers[1].Name

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/test/live"
 )
 
@@ -25,8 +24,8 @@ var (
 
 // The kinds that are of a namespace, and those that the cluster has once.
 var (
-	namespacedKinds = []string{"workloadprofile", "tracereplay", "remediation"}
-	clusterKinds    = []string{"nodeprofile", "poolplan", "sharetree", "remediationpolicy"}
+	namespacedKinds = []string{"WorkloadProfile", "TraceReplay", "Remediation"}
+	clusterKinds    = []string{"NodeProfile", "PoolPlan", "ShareTree", "RemediationPolicy"}
 )
 
 // usersHaveTheirRights sees what viewers and editors of each kind may do, and those
@@ -36,15 +35,15 @@ func usersHaveTheirRights(t *testing.T) {
 	here, elsewhere := cluster.NewNamespace(t), cluster.NewNamespace(t)
 	looking, editing := userWith(t, "", "view", "pods"), userWith(t, "", "edit", "pods")
 	for _, kind := range slices.Concat(namespacedKinds, clusterKinds) {
-		objects := kind + "s." + v1alpha1.GroupVersion.Group
+		objects, role := resourceOf(t, kind).String(), release+"-"+strings.ToLower(kind)
 		namespace := ""
 		if slices.Contains(namespacedKinds, kind) {
 			namespace = here
 		}
-		viewer := userWith(t, namespace, release+"-"+kind+"-viewer", objects)
+		viewer := userWith(t, namespace, role+"-viewer", objects)
 		may(t, viewer, namespace, objects, reading, true)
 		may(t, viewer, namespace, objects, writing, false)
-		editor := userWith(t, namespace, release+"-"+kind+"-editor", objects)
+		editor := userWith(t, namespace, role+"-editor", objects)
 		may(t, editor, namespace, objects, slices.Concat(reading, writtenBy(kind)), true)
 		may(t, editor, namespace, objects+"/status", writing, false)
 		if namespace != "" {
@@ -59,7 +58,7 @@ func usersHaveTheirRights(t *testing.T) {
 
 // writtenBy returns what the editors of a kind may do with its objects: Remediations are made by Loadline.
 func writtenBy(kind string) []string {
-	if kind == "remediation" {
+	if kind == "Remediation" {
 		return slices.DeleteFunc(slices.Clone(writing), func(verb string) bool { return verb == "create" })
 	}
 	return writing

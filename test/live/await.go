@@ -27,8 +27,11 @@ const glanceEvery = 500 * time.Millisecond
 func Until(t *testing.T, what string, patience time.Duration, holds func(context.Context) (done bool, stand string, err error)) {
 	t.Helper()
 	stand := "not looked at yet"
-	err := wait.PollUntilContextTimeout(t.Context(), glanceEvery, patience, true, func(ctx context.Context) (done bool, err error) {
-		done, stand, err = holds(ctx)
+	err := wait.PollUntilContextTimeout(t.Context(), glanceEvery, patience, true, func(ctx context.Context) (bool, error) {
+		done, now, err := holds(ctx)
+		if ctx.Err() == nil { // else it is cut short
+			stand = now
+		}
 		return done, err
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,9 +43,9 @@ func TestWhatDilationsComeFromDoesNotDependOnWhatIsWorkedOutFirst(t *testing.T) 
 					if c.change.Action != MovePod {
 						continue
 					}
-					hosts := append(c.after, c.before...)
+					hosts := slices.Concat(c.after, c.before)
 					if homeFirst {
-						hosts = append(c.before, c.after...)
+						hosts = slices.Concat(c.before, c.after)
 					}
 					for _, h := range hosts {
 						if err := work(h); err != nil {
