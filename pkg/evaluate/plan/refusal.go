@@ -130,7 +130,7 @@ func (q *question) answer() *host {
 
 // weighed is the number of nodes that are compared with each other.
 func (q *question) weighed() int {
-	if len(q.after.unchanged) <= few {
+	if q.after.hasFewNodes() {
 		return few
 	}
 	return weighed

@@ -92,7 +92,7 @@ func (s *search) run() {
 	s.begin()
 	s.greedy()
 	s.improve()
-	if len(s.first.unchanged) > few {
+	if !s.first.hasFewNodes() {
 		return
 	}
 	for _, name := range s.first.names() {
@@ -501,7 +501,7 @@ func (h *host) culprits(slow []int) (some []int) {
 // moves returns the moves of a member that are tried.
 func (s *search) moves(h *host, i int) (all []*candidate) {
 	most := maxTargets
-	if len(s.state.unchanged) <= few {
+	if s.state.hasFewNodes() {
 		most = few
 	}
 	fit, left := s.state.feasibility.Of(h.object(i)), h.without(i)

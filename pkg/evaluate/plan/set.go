@@ -131,7 +131,7 @@ func (x *setSearch) touched(made []*candidate) []string {
 // members returns those of a host that may be part of a set: each may change once.
 func (x *setSearch) members(h *host, made []*candidate) (some []int) {
 	most := enabling
-	if len(x.state.unchanged) <= few {
+	if x.state.hasFewNodes() {
 		most = maxTried
 	}
 	for _, i := range h.inTheWay() {
@@ -191,7 +191,7 @@ func (x *setSearch) targets(st *state, h *host, i int, made []*candidate) (some 
 		add(name)
 	}
 	most := pairing
-	if len(st.unchanged) <= few {
+	if st.hasFewNodes() {
 		most = few
 	}
 	cheapest := x.cheapest(h, i)

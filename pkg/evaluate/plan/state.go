@@ -56,6 +56,9 @@ func (s *state) hosts() iter.Seq[*host] {
 	}
 }
 
+// hasFewNodes reports whether a move to any of the nodes is predicted.
+func (s *state) hasFewNodes() bool { return len(s.unchanged) <= few }
+
 // names returns the names of all nodes, in order.
 func (s *state) names() []string { return slices.Sorted(maps.Keys(s.unchanged)) }
 
