@@ -12,7 +12,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"loadline.dev/loadline/pkg/cli"
 )
@@ -20,6 +22,7 @@ import (
 var version = "unknown" // set by the linker
 
 func main() {
+	log.SetLogger(logr.Discard()) // of clients, which would complain of having none: what matters is in their errors
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the command at once
 	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
