@@ -115,5 +115,8 @@ func remark(n *findings.NodeSummary) string {
 	if len(n.BusyDisks) > 0 {
 		remarks = append(remarks, fmt.Sprintf("waiting at %s is longer than said: no quiet moment was seen yet", text.Names(n.BusyDisks)))
 	}
+	if len(n.UncountedDisks) > 0 {
+		remarks = append(remarks, fmt.Sprintf("waiting at %s counts as time alone: the kernel counts no pod's operations there", text.Names(n.UncountedDisks)))
+	}
 	return strings.Join(remarks, "; ")
 }

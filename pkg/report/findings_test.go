@@ -218,6 +218,19 @@ func TestBlockedTimeThatIsNotAccountedIsNotShown(t *testing.T) {
 	}
 }
 
+func TestNodesSayOfWhichDisksLittleIsSeen(t *testing.T) {
+	t.Parallel()
+	rows := lines(t, report.ObservedNodesTable([]findings.NodeSummary{{Name: "n-1", UnlearnedDisks: []string{"vda"}, BusyDisks: []string{"vdb", "vdc"}}, {Name: "n-2", UncountedDisks: []string{"vda"}}}))
+	for i, want := range []string{
+		" 0s waiting at vda counts as time alone: no quiet moment was seen yet; waiting at vdb, vdc is longer than said: no quiet moment was seen yet",
+		" 0s waiting at vda counts as time alone: the kernel counts no pod's operations there",
+	} {
+		if !strings.HasSuffix(rows[i], want) {
+			t.Errorf("%s, want …%s", rows[i], want)
+		}
+	}
+}
+
 func TestNotesSayWhatWasNotObserved(t *testing.T) {
 	t.Parallel()
 	for want, a := range map[string]*findings.Answer{

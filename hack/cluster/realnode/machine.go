@@ -118,7 +118,7 @@ func (m *Machine) prepare(ctx context.Context) (err error) {
 	return layNetwork(m.hub, m.workers+1)
 }
 
-// placeMachinery decides who runs where and moves this process to its place.
+// placeMachinery decides who runs where, has what pods do at disks counted, and moves this process to its place.
 func (m *Machine) placeMachinery() error {
 	online, err := cores.Online()
 	if err != nil {
@@ -128,6 +128,9 @@ func (m *Machine) placeMachinery() error {
 		return err
 	}
 	if err := ourCgroup.Make(machinery, m.cores.Others, cgroupfs.LowWeight); err != nil {
+		return err
+	}
+	if err := ourCgroup.CountOperations(m.dir); err != nil {
 		return err
 	}
 	m.back, err = ourCgroup.Within(machinery).Enter()

@@ -53,6 +53,9 @@ type NodeSummary struct {
 	UnlearnedDisks []string `json:"unlearnedDisks,omitempty"`
 	// BusyDisks are those of which it has only seen what they take when they are busy: pods waited there for longer than is said.
 	BusyDisks []string `json:"busyDisks,omitempty"`
+	// UncountedDisks are those at which something was done while a pod was blocked, and of which the kernel counts the operations of no pod:
+	// waiting there counts as time alone.
+	UncountedDisks []string `json:"uncountedDisks,omitempty"`
 
 	Busy     float64 `json:"busy"`
 	PodsBusy float64 `json:"podsBusy"`

@@ -89,7 +89,7 @@ func (p *Pod) unsure(above float64) bool {
 func viewOf(n *observed.Node) NodeSummary {
 	v := NodeSummary{
 		Name: n.Name, Problem: n.Problem, AgeSeconds: n.Age, CPUs: n.CPUs, OtherCPUs: n.OtherCPUs, BlockedUnknown: n.BlockedUnknown,
-		BlockedByPressure: n.BlockedByPressure, UnlearnedDisks: n.UnlearnedDisks(), BusyDisks: n.BusyDisks(), Pods: len(n.Pods),
+		BlockedByPressure: n.BlockedByPressure, UnlearnedDisks: n.UnlearnedDisks(), BusyDisks: n.BusyDisks(), UncountedDisks: n.UncountedDisks(), Pods: len(n.Pods),
 	}
 	if all := n.Seconds * float64(n.CPUs); all > 0 {
 		v.Busy, v.Stolen, v.PodsBusy = min(1, n.Busy/all), min(1, n.Stolen/all), min(1, n.OfPods/all)

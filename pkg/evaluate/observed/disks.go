@@ -366,6 +366,30 @@ func (n *Node) disksInUse(some func(*usage.Disk) bool) (names []string) {
 	return names
 }
 
+// UncountedDisks returns the names of the disks at which no pod is known to have done anything in the last interval, although something was done
+// there for a part of it that is worth a word, and a pod was blocked for one of which no operation is known. The kernel counts none: with version
+// 1 of control groups, or of version 2 without the controller io. Where such a pod waited for something else, waiting at the disk is none.
+func (n *Node) UncountedDisks() (names []string) {
+	if n.last == nil || n.last.LeftOut > 0 {
+		return nil
+	}
+	counted, blocked := map[string]bool{}, false
+	for i := range n.last.Pods {
+		p := &n.last.Pods[i]
+		blocked = blocked || len(p.Disks) == 0 && p.DiskLoading >= WorthAtLeast
+		for k := range p.Disks {
+			counted[p.Disks[k].Name] = true
+		}
+	}
+	for i := range n.last.Disks {
+		if d := &n.last.Disks[i]; blocked && !counted[d.Name] && d.BusySeconds >= WorthAtLeast*n.last.Seconds {
+			names = append(names, d.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // byUIDs returns the observed pods of the node by the UIDs of their control groups.
 func (n *Node) byUIDs() map[string]*Pod {
 	pods := make(map[string]*Pod, len(n.Pods))

@@ -272,6 +272,34 @@ func TestDisksOfWhichNoQuietMomentWasSeenAreNamed(t *testing.T) {
 	}
 }
 
+func TestDisksAtWhichNoOperationOfPodsIsCountedAreNamed(t *testing.T) {
+	t.Parallel()
+	busy, quiet := device("vda", 4950, 2e-3), device("vdb", 10, 1e-3)
+	blocked := user("cart", 0.99)
+	for name, c := range map[string]struct {
+		pods    []usage.Pod
+		leftOut int
+		want    []string
+	}{
+		"a pod is blocked, for what is not counted":      {pods: []usage.Pod{blocked}, want: []string{"vda"}},
+		"one whose operations are counted is, too":       {pods: []usage.Pod{blocked, user("backup", 0.99, reads("vdb", 10))}, want: []string{"vda"}},
+		"operations of another are counted there":        {pods: []usage.Pod{blocked, user("backup", 0.99, reads("vda", 4950))}},
+		"all that are blocked have operations elsewhere": {pods: []usage.Pod{user("cart", 0.99, reads("vdb", 10))}},
+		"no pod is blocked":                              {pods: []usage.Pod{user("cart", 0.01)}},
+		"there are pods that the gauge does not report":  {pods: []usage.Pod{blocked}, leftOut: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := tenSeconds([]usage.Disk{busy, quiet}, c.pods...)
+			v.LeftOut = c.leftOut
+			p, _ := explained(t, onNode([]usage.Interval{v, v}), "cart")
+			if diff := cmp.Diff(c.want, p.Node.UncountedDisks()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 // Whatever a gauge says within the rules of its report, the causes add up to the dilation, at processors and at disks.
 func TestCausesAtProcessorsAndDisksAddUp(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/opencontainers/cgroups"
@@ -81,5 +82,40 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestOperationsAtDisksAreCounted(t *testing.T) {
+	t.Parallel()
+	c, folder := ours(t), t.TempDir()
+	must(t, c.Make("pods", cpuset.New(0), LowWeight))
+	must(t, c.CountOperations(folder))
+	number, err := diskOf(folder)
+	must(t, err)
+	paths, err := c.paths()
+	must(t, err)
+	limit, err := os.ReadFile(filepath.Join(paths["blkio"], readLimit))
+	if number == "" || cgroups.IsCgroup2UnifiedMode() || errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("the kernel counts as it does: disk %q, %v", number, err)
+	}
+	must(t, err)
+	if !strings.Contains(string(limit), number+" ") {
+		t.Fatalf("the limits are %q, want one at %s", limit, number)
+	}
+	pods := c.Within("pods")
+	read := exec.CommandContext(t.Context(), "sh", "-c", "read go; dd if=/dev/zero of="+filepath.Join(folder, "file")+" bs=64k count=4 oflag=direct")
+	input, err := read.StdinPipe()
+	must(t, err)
+	must(t, read.Start())
+	within, err := pods.paths()
+	must(t, err)
+	must(t, cgroups.WriteCgroupProc(within["blkio"], read.Process.Pid))
+	_, err = input.Write([]byte("go\n"))
+	must(t, err)
+	must(t, read.Wait())
+	counted, err := os.ReadFile(filepath.Join(within["blkio"], "blkio.throttle.io_serviced"))
+	must(t, err)
+	if !strings.Contains(string(counted), number+" Write ") || strings.Contains(string(counted), number+" Write 0\n") {
+		t.Errorf("no operations are counted: %q", counted)
 	}
 }
