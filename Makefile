@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran, hack/descheduler, hack/kueue and the others in
+# The modules that hold Go code of ours. hack/tools, hack/helm, hack/cosign, hack/prometheus, hack/trimaran, hack/descheduler, hack/kueue and the others in
 # hack/cluster/binaries only pin versions.
 MODULES := . hack/cluster hack/cluster/binaries/coredns hack/experiments hack/oldest hack/release
 
@@ -180,6 +180,19 @@ e2e-on-nodes: build
 	$(if $(ARGS),$(APPLY),$(INSTALL) -run Installation)
 	$(E2E) '-node-command=$(TOOLS)/cluster node'
 	$(if $(ARGS),,$(INSTALL) -run Rights '-audit-log=$(AUDIT_LOG)')
+
+# With localhost for the registry that the images are not pulled from: nodes have them already, by their digests.
+.PHONY: e2e-release
+e2e-release: export REGISTRY = localhost
+e2e-release: node-packages $(TOOLS)/cluster $(TOOLS)/helm $(TOOLS)/cosign ## Make the files of a release, verify them and install it from them on real nodes of this machine, as root
+	$(MAKE) --no-print-directory images
+	$(MAKE) --no-print-directory release-snapshot
+	$(TOOLS)/cluster run --real-nodes 2 $(MAKE) --no-print-directory e2e-release-on-nodes
+
+.PHONY: e2e-release-on-nodes
+e2e-release-on-nodes:
+	$(TOOLS)/cluster load --registry $(REGISTRY) $(PROGRAMS:bin/%=out/images/%)
+	$(INSTALL) -run Release '-released=$(CURDIR)/out'
 
 # The image of kind's nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
 NODE_IMAGE ?=
@@ -572,6 +585,11 @@ $(TOOLS)/goreleaser: TOOL = github.com/goreleaser/goreleaser/v2
 $(TOOLS)/actionlint $(TOOLS)/crane $(TOOLS)/goreleaser: hack/release/go.mod hack/release/go.sum
 	@echo "build $(@F) (goreleaser takes some minutes the first time)"
 	@cd hack/release && go build -o $@ $(TOOL)
+	@touch $@
+
+$(TOOLS)/cosign: hack/cosign/go.mod hack/cosign/go.sum
+	@echo "build cosign (the first time takes some minutes)"
+	@cd hack/cosign && go build -o $@ github.com/sigstore/cosign/v3/cmd/cosign
 	@touch $@
 
 # Helm takes a cluster that it does not see for one of the Kubernetes that its Makefile, from its client-go, says here.

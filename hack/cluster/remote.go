@@ -27,7 +27,7 @@ const maxSocketPath = 107
 
 // The orders. Their arguments are query parameters.
 const (
-	loadOrder = "/load" // archive
+	loadOrder = "/load" // archive, repository
 	nodeOrder = "/node" // do (the name of one of nodeVerbs), name
 )
 

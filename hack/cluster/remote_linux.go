@@ -40,7 +40,7 @@ func serveRemote(ctx context.Context, socket string, machine *realnode.Machine, 
 		})
 	}
 	handle(loadOrder, func(ctx context.Context, args url.Values) error {
-		return machine.Load(ctx, args.Get("archive"))
+		return machine.Load(ctx, args.Get("archive"), args.Get("repository"))
 	})
 	handle(nodeOrder, func(ctx context.Context, args url.Values) error {
 		named, err := machine.Node(args.Get("name"))

@@ -19,6 +19,8 @@ var (
 	imageTag      = flag.String("image-tag", "dev", "tag of Loadline's images, which the nodes have")
 	kubectl       = flag.String("kubectl", "kubectl", `command that runs kubectl, such as "/path/of/bin/tools/cluster kubectl"`)
 	auditLog      = flag.String("audit-log", "", "audit log of the API server, for TestRights")
+	released      = flag.String("released", "", "folder with what make images and make release-snapshot have made, for TestRelease")
+	cosign        = flag.String("cosign", "../../bin/tools/cosign", "path of cosign, for TestRelease")
 )
 
 // What the release is called, and what it makes.

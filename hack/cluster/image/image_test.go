@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -188,6 +189,47 @@ func TestALayoutTakesThePlaceOfAnEarlierOne(t *testing.T) {
 	}
 	if len(blobs) != 4 {
 		t.Errorf("there are %d blobs, want an index, a manifest, a configuration and a layer", len(blobs))
+	}
+}
+
+func TestAPackedLayoutIsThatLayout(t *testing.T) {
+	t.Parallel()
+	sources := checkout(t)
+	dir, archive, unpacked := filepath.Join(t.TempDir(), "probe"), filepath.Join(t.TempDir(), "probe.tar"), t.TempDir()
+	digest, err := image.WriteLayout(dir, sources.build(t, "amd64"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := image.PackLayout(archive, dir); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "tar", "-xf", archive, "-C", unpacked).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	images, err := layout.ImageIndexFromPath(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Index(images); err != nil {
+		t.Error(err)
+	}
+	manifest, err := images.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(manifest.Manifests) != 1 || manifest.Manifests[0].Digest.String() != digest {
+		t.Errorf("it has %v, want the image %s", manifest.Manifests, digest)
+	}
+}
+
+func TestAFolderThatIsNoLayoutIsNamed(t *testing.T) {
+	t.Parallel()
+	dir, archive := t.TempDir(), filepath.Join(t.TempDir(), "probe.tar")
+	if err := image.PackLayout(archive, dir); err == nil || !strings.Contains(err.Error(), dir+" is no layout of an image") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := os.Stat(archive); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an archive is written all the same: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"archive/tar"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +31,19 @@ func WriteLayout(dir string, binaries ...string) (digest string, err error) {
 	}
 	hash, err := index.Digest()
 	return hash.String(), err
+}
+
+// PackLayout packs an OCI layout, such as [WriteLayout] writes, into an archive at path.
+func PackLayout(path, dir string) error {
+	if _, err := layout.FromPath(dir); err != nil {
+		return fmt.Errorf("%s is no layout of an image: %w", dir, err)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	archive := tar.NewWriter(file)
+	return errors.Join(archive.AddFS(os.DirFS(dir)), archive.Close(), file.Close())
 }
 
 // indexOf returns the image of a program for all platforms.

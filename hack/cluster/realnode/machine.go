@@ -172,9 +172,10 @@ func (m *Machine) AddNodes(ctx context.Context, plane *controlplane.ControlPlane
 	return m.forAll(ctx, (*Node).Start)
 }
 
-// Load imports the archive of an image, as package image writes it, into every node. The nodes must be running.
-func (m *Machine) Load(ctx context.Context, archive string) error {
-	return m.forAll(ctx, func(n *Node, ctx context.Context) error { return n.load(ctx, archive) })
+// Load imports the archive of an image, as package image writes it, into every node, by its name in the archive, or by its digest in a
+// repository. The nodes must be running.
+func (m *Machine) Load(ctx context.Context, archive, repository string) error {
+	return m.forAll(ctx, func(n *Node, ctx context.Context) error { return n.load(ctx, archive, repository) })
 }
 
 // Node returns a node by its name. The error lists the names that there are.

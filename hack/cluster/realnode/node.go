@@ -250,18 +250,21 @@ func readySince(node *corev1.Node, since metav1.Time) error {
 	return errors.New("it has not reported yet")
 }
 
-// load imports an image into the node.
-func (n *Node) load(ctx context.Context, archive string) error {
+// load imports an image into the node, by its digest if the repository is named that it is of.
+func (n *Node) load(ctx context.Context, archive, repository string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.inside == nil {
 		return errors.New("it is not running")
 	}
+	if repository != "" {
+		return n.importImage(ctx, "--digests", "--base-name", repository, archive)
+	}
 	return n.importImage(ctx, archive)
 }
 
-func (n *Node) importImage(ctx context.Context, archive string) error {
-	return n.ctr(ctx, "--namespace", "k8s.io", "images", "import", archive)
+func (n *Node) importImage(ctx context.Context, args ...string) error {
+	return n.ctr(ctx, append([]string{"--namespace", "k8s.io", "images", "import"}, args...)...)
 }
 
 // ctr runs containerd's command line inside the node.
