@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -66,6 +67,41 @@ func Memory(id int) (m Resident, err error) {
 		}
 	}
 	return m, nil
+}
+
+// looked is how far apart looks are at the memory of a process that runs. The kernel keeps the peak, so that only one in the last of them is missed.
+const looked = 20 * time.Millisecond
+
+// AwaitPeak waits for a program that was started, and returns how much memory it has had at most, in KiB. [os.ProcessState] does not say: to the
+// kernel a child has had what its parent had when it made it.
+func AwaitPeak(program *exec.Cmd) (peak int, err error) {
+	return peakUntil(program.Process.Pid, program.Wait)
+}
+
+// peakUntil returns how much memory a process has had at most, in KiB, once it has ended, for which wait waits.
+func peakUntil(id int, wait func() error) (peak int, err error) {
+	look := func() error {
+		m, err := Memory(id)
+		peak = max(peak, m.Peak)
+		return err
+	}
+	if err := look(); err != nil {
+		return 0, errors.Join(err, wait())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- wait() }()
+	again := time.NewTicker(looked)
+	defer again.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return peak, err
+		case <-again.C:
+			if err := look(); err != nil { // it has ended
+				return peak, <-ended
+			}
+		}
+	}
 }
 
 // Files returns how many files a process has open.

@@ -1,7 +1,10 @@
 package processes
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -30,6 +33,35 @@ func TestTheMemoryOfAProcessIsKnown(t *testing.T) {
 	}
 	if m, err := Memory(os.Getpid()); err != nil || m.Own <= 0 || m.All < m.Own || m.Peak < m.All {
 		t.Errorf("%+v: %v", m, err)
+	}
+}
+
+func TestThePeakOfAProgramIsNotThatOfItsParent(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
+	}
+	large := bytes.Repeat([]byte{1}, 256<<20)
+	t.Cleanup(func() { runtime.KeepAlive(large) })
+	for script, fails := range map[string]bool{"read line; exit 0": false, "read line; exit 3": true} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			program := exec.CommandContext(t.Context(), "sh", "-c", script)
+			input, err := program.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := program.Start(); err != nil {
+				t.Fatal(err)
+			}
+			peak, err := peakUntil(program.Process.Pid, func() error { return errors.Join(input.Close(), program.Wait()) })
+			if (err != nil) != fails {
+				t.Errorf("it ends with %v", err)
+			}
+			if peak <= 0 || peak > len(large)>>11 {
+				t.Errorf("a shell had %d KiB, its parent has %d", peak, len(large)>>10)
+			}
+		})
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -310,15 +309,15 @@ func (l *installed) measureCommand(ctx context.Context, args ...string) error {
 	var problems bytes.Buffer
 	command.Stderr = &problems
 	began := time.Now()
-	if err := command.Run(); err != nil {
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("kubectl loadline %v: %w", args, err)
+	}
+	peak, err := processes.AwaitPeak(command)
+	if err != nil {
 		return fmt.Errorf("kubectl loadline %v: %w\n%s", args, err, problems.String())
 	}
-	used, is := command.ProcessState.SysUsage().(*syscall.Rusage)
-	if !is {
-		return errors.New("this system does not say what a command has used")
-	}
 	fmt.Fprintf(l.out, "kubectl loadline %v: %s, %s at most, %s of processor time\n", args, time.Since(began).Round(100*time.Millisecond),
-		mebibytes(int(used.Maxrss)), (command.ProcessState.UserTime() + command.ProcessState.SystemTime()).Round(100*time.Millisecond))
+		mebibytes(peak), (command.ProcessState.UserTime() + command.ProcessState.SystemTime()).Round(100*time.Millisecond))
 	return nil
 }
 
