@@ -192,7 +192,7 @@ e2e-release: node-packages $(TOOLS)/cluster $(TOOLS)/helm $(TOOLS)/cosign ## Mak
 .PHONY: e2e-release-on-nodes
 e2e-release-on-nodes:
 	$(TOOLS)/cluster load --registry $(REGISTRY) $(PROGRAMS:bin/%=out/images/%)
-	$(INSTALL) -run Release '-released=$(CURDIR)/out'
+	$(INSTALL) -run Release '-cosign=$(TOOLS)/cosign' '-released=$(CURDIR)/out'
 
 # The image of kind's nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
 NODE_IMAGE ?=

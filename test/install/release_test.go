@@ -120,24 +120,21 @@ func find(t *testing.T, files map[string]string, form string) (path string) {
 func isSigned(t *testing.T, file string) {
 	t.Helper()
 	folder := t.TempDir()
+	key, bundle, other := filepath.Join(folder, "key"), "--bundle="+filepath.Join(folder, "signature"), filepath.Join(folder, "other")
+	content, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(other, append(content, '\n'), 0o600))
 	sign := func(args ...string) error {
 		cmd := exec.CommandContext(t.Context(), *cosign, args...)
-		cmd.Dir, cmd.Env = folder, append(os.Environ(), "COSIGN_PASSWORD=", "COSIGN_YES=true")
+		cmd.Env = append(os.Environ(), "COSIGN_PASSWORD=", "COSIGN_YES=true")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("cosign %v: %w: %s", args, err, out)
 		}
 		return nil
 	}
-	file, err := filepath.Abs(file)
-	must(t, err)
-	other := filepath.Join(folder, "other")
-	content, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(other, append(content, '\n'), 0o600))
-
-	must(t, sign("generate-key-pair"))
-	must(t, sign("sign-blob", "--key=cosign.key", "--use-signing-config=false", "--tlog-upload=false", "--bundle=signature", file))
-	verify := []string{"verify-blob", "--key=cosign.pub", "--insecure-ignore-tlog", "--bundle=signature"}
+	must(t, sign("generate-key-pair", "--output-key-prefix="+key))
+	must(t, sign("sign-blob", "--key="+key+".key", "--use-signing-config=false", "--tlog-upload=false", bundle, file))
+	verify := []string{"verify-blob", "--key=" + key + ".pub", "--insecure-ignore-tlog", bundle}
 	must(t, sign(append(verify, file)...))
 	if sign(append(verify, other)...) == nil {
 		t.Error("the signature is also that of a file with one more line")
