@@ -3,6 +3,8 @@ package who
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -170,6 +172,7 @@ func look[A any](ctx context.Context, a *asking, s source, answer func(context.C
 
 // take checks what was seen against the flags, and keeps it where they say so.
 func (a *asking) take(seen *seen) (err error) {
+	boundMemory(len(seen.in.Pods))
 	if err := a.checkNodes(seen.in.Nodes); err != nil {
 		return err
 	}
@@ -183,6 +186,15 @@ func (a *asking) take(seen *seen) (err error) {
 	}
 	seen.in.Weights, err = a.weights.Options()
 	return err
+}
+
+// boundMemory has garbage collected before the program takes more than what answers and pages about a cluster of some pods need, unless the user
+// says how much it may take.
+func boundMemory(pods int) {
+	const perPod, least = 12 << 10, 256 << 20
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(max(least, int64(pods)*perPod))
+	}
 }
 
 // answer returns the findings that are asked for.

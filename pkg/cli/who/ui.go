@@ -8,9 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,15 +194,6 @@ func (p *pageSource) Look(ctx context.Context) (*live.Look, error) {
 		Taken: taken, In: s.in, Options: s.options, Workloads: s.workloads, Classes: o.classes, Plans: o.plans, Trees: o.trees, Replays: o.replays,
 		Remediations: o.remediations, Namespaces: o.namespaces, Judge: rules.Judge,
 	}, nil
-}
-
-// boundMemory has garbage collected before the program takes more than what the pages of a cluster of some pods need, unless the user says
-// how much it may take.
-func boundMemory(pods int) {
-	const perPod, least = 12 << 10, 256 << 20
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(max(least, int64(pods)*perPod))
-	}
 }
 
 // list lists the objects of a cluster, as far as there are such kinds and the user may.
