@@ -69,11 +69,11 @@ func Memory(id int) (m Resident, err error) {
 	return m, nil
 }
 
-// looked is how far apart looks are at the memory of a process that runs. The kernel keeps the peak, so that only one in the last of them is missed.
-const looked = 20 * time.Millisecond
+// peakInterval is how often the memory of a running process is read. The kernel keeps the peak, so that only one in the last interval is missed.
+const peakInterval = 20 * time.Millisecond
 
-// AwaitPeak waits for a program that was started, and returns how much memory it has had at most, in KiB. [os.ProcessState] does not say: to the
-// kernel a child has had what its parent had when it made it.
+// AwaitPeak waits for a program that was started, and returns how much memory it has had at most, in KiB. [os.ProcessState] does not say:
+// on Linux the maximum resident set size of a child begins with that of its parent.
 func AwaitPeak(program *exec.Cmd) (peak int, err error) {
 	return peakUntil(program.Process.Pid, program.Wait)
 }
@@ -90,7 +90,7 @@ func peakUntil(id int, wait func() error) (peak int, err error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- wait() }()
-	again := time.NewTicker(looked)
+	again := time.NewTicker(peakInterval)
 	defer again.Stop()
 	for {
 		select {

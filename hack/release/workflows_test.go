@@ -179,3 +179,22 @@ func steps(t *testing.T, name string) []step {
 	}
 	return all
 }
+
+// A release is tried with the cosign that the workflow signs it with.
+func TestWorkflowsSignWithTheCosignThatReleasesAreTriedWith(t *testing.T) {
+	t.Parallel()
+	want := required(t, "hack/cosign")["github.com/sigstore/cosign/v3"]
+	installed := regexp.MustCompile(`(?m)^\s*cosign-release: (.*)$`)
+	found := 0
+	for _, path := range glob(t, ".github/workflows/*") {
+		for _, match := range installed.FindAllStringSubmatch(text(t, path), -1) {
+			found++
+			if match[1] != want {
+				t.Errorf("%s installs cosign %s, and hack/cosign has %q", path, match[1], want)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no workflow installs cosign, which cannot be")
+	}
+}

@@ -170,7 +170,7 @@ func look[A any](ctx context.Context, a *asking, s source, answer func(context.C
 	return seen, found, err
 }
 
-// take checks what was seen against the flags, and keeps it where they say so.
+// take checks what was seen against the flags, keeps it where they say so, and bounds the memory of the answer.
 func (a *asking) take(seen *seen) (err error) {
 	boundMemory(len(seen.in.Pods))
 	if err := a.checkNodes(seen.in.Nodes); err != nil {

@@ -188,7 +188,6 @@ func (p *pageSource) Look(ctx context.Context) (*live.Look, error) {
 			return nil, err
 		}
 	}
-	boundMemory(len(s.in.Pods))
 	o := &s.others
 	return &live.Look{
 		Taken: taken, In: s.in, Options: s.options, Workloads: s.workloads, Classes: o.classes, Plans: o.plans, Trees: o.trees, Replays: o.replays,

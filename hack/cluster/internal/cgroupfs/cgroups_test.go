@@ -78,13 +78,6 @@ func TestACgroupThatIsNotThereHasNoProcesses(t *testing.T) {
 	must(t, Cgroup("loadline-test-missing").Remove())
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestOperationsAtDisksAreCounted(t *testing.T) {
 	t.Parallel()
 	c, folder := ours(t), t.TempDir()
@@ -103,19 +96,26 @@ func TestOperationsAtDisksAreCounted(t *testing.T) {
 		t.Fatalf("the limits are %q, want one at %s", limit, number)
 	}
 	pods := c.Within("pods")
-	read := exec.CommandContext(t.Context(), "sh", "-c", "read go; dd if=/dev/zero of="+filepath.Join(folder, "file")+" bs=64k count=4 oflag=direct")
-	input, err := read.StdinPipe()
+	write := exec.CommandContext(t.Context(), "sh", "-c", "read go; dd if=/dev/zero of="+filepath.Join(folder, "file")+" bs=64k count=4 oflag=direct")
+	input, err := write.StdinPipe()
 	must(t, err)
-	must(t, read.Start())
+	must(t, write.Start())
 	within, err := pods.paths()
 	must(t, err)
-	must(t, cgroups.WriteCgroupProc(within["blkio"], read.Process.Pid))
+	must(t, cgroups.WriteCgroupProc(within["blkio"], write.Process.Pid))
 	_, err = input.Write([]byte("go\n"))
 	must(t, err)
-	must(t, read.Wait())
+	must(t, write.Wait())
 	counted, err := os.ReadFile(filepath.Join(within["blkio"], "blkio.throttle.io_serviced"))
 	must(t, err)
 	if !strings.Contains(string(counted), number+" Write ") || strings.Contains(string(counted), number+" Write 0\n") {
 		t.Errorf("no operations are counted: %q", counted)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
