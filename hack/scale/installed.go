@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -18,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/hack/processes"
 	"loadline.dev/loadline/pkg/cli/deployed"
@@ -41,7 +44,7 @@ type installed struct {
 	out      io.Writer
 }
 
-// measure shows what the cluster takes without Loadline, and then what each of its parts does.
+// measure shows what the cluster takes without Loadline, and then what each of its parts does but for the page.
 func (l *installed) measure(ctx context.Context, o *options) error {
 	objects := profiles(l.in.Pods, o.profiles)
 	fmt.Fprintf(l.out, "%d nodes, %d pods, %d profiles\n", len(l.in.Nodes), len(l.in.Pods)+len(l.in.Nodes), len(objects)-1)
@@ -54,23 +57,41 @@ func (l *installed) measure(ctx context.Context, o *options) error {
 	if err := l.createAll(ctx, "profiles", objects); err != nil {
 		return err
 	}
-	if err := l.measureManager(ctx, o.period); err != nil {
-		return err
-	}
-	if err := l.measureScheduler(ctx, o.placed); err != nil {
-		return err
-	}
-	for _, command := range []string{"who", "plan"} {
-		if err := l.measureCommand(ctx, command); err != nil {
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{partManager, func() error { return l.measureManager(ctx, o.period, partManager) }},
+		{partScheduler, func() error { return l.measureScheduler(ctx, o.placed) }},
+		{partWho, func() error { return l.measureCommand(ctx, "who") }},
+		{partPlan, func() error { return l.measureCommand(ctx, "plan") }},
+		{partRemediation, func() error { return l.measureRemediation(ctx, o.period) }},
+	} {
+		if !slices.Contains(o.parts, part.name) {
+			continue
+		}
+		if err := part.measure(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measureManager starts the manager, and shows what it takes to begin, until it has asked every gauge and seen every profile, and then
-// in a period.
-func (l *installed) measureManager(ctx context.Context, period time.Duration) (err error) {
+// measureRemediation is as measureManager, with changes that are proposed of all pods, and none made.
+func (l *installed) measureRemediation(ctx context.Context, period time.Duration) error {
+	policy := &v1alpha1.RemediationPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "advise"},
+		Spec:       v1alpha1.RemediationPolicySpec{Mode: v1alpha1.RemediationAdvise, MinPodAgeSeconds: new(int32(0))},
+	}
+	if err := l.Create(ctx, policy); err != nil {
+		return fmt.Errorf("creating RemediationPolicy %s: %w", policy.Name, err)
+	}
+	return l.measureManager(ctx, period, partRemediation, "--remediation")
+}
+
+// measureManager starts the manager with some flags besides, and shows what it takes to begin, until it has asked every gauge and seen every
+// profile, and then in a period. Its profiles are kept under the name of the part.
+func (l *installed) measureManager(ctx context.Context, period time.Duration, part string, flags ...string) (err error) {
 	token, err := l.token(ctx)
 	if err != nil {
 		return err
@@ -80,15 +101,17 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 		return err
 	}
 	metricsAt, pprofAt := "127.0.0.1:"+ports[0], "127.0.0.1:"+ports[1]
-	l.progress.Step("starting the manager")
+	what := strings.Join(append([]string{"the manager"}, flags...), " ")
+	l.progress.Step("starting %s", what)
 	before, err := l.watched.sample(ctx)
 	if err != nil {
 		return err
 	}
 	p, err := startLimited(ctx, manager, func() (*local.Process, error) {
-		return local.StartManager(ctx, l.programs[manager], l.plane.Kubeconfig(),
+		return local.StartManager(ctx, l.programs[manager], l.plane.Kubeconfig(), append([]string{
 			"--gauges", "--gauge-token-file", token, "--gauge-namespace", deployed.InstallNamespace,
-			"--metrics-secure=false", "--metrics-bind-address", metricsAt, "--pprof-bind-address", pprofAt, "--usage-bind-address", "127.0.0.1:"+ports[2])
+			"--metrics-secure=false", "--metrics-bind-address", metricsAt, "--pprof-bind-address", pprofAt, "--usage-bind-address", "127.0.0.1:" + ports[2],
+		}, flags...)...)
 	})
 	if err != nil {
 		return err
@@ -96,23 +119,23 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	defer func() { err = errors.Join(err, p.Stop()) }()
 	l.watched.processes[manager], before.busy[manager] = p.ID(), 0
 	defer delete(l.watched.processes, manager)
-	profiled, err := newProfiled("http://"+pprofAt, manager, l.kept)
+	profiled, err := newProfiled("http://"+pprofAt, part, l.kept)
 	if err != nil {
 		return err
 	}
 	metrics := "http://" + metricsAt + "/metrics"
-	if _, err := l.awaitRounds(ctx, metrics, 2); err != nil {
+	if _, err := l.awaitRounds(ctx, p, metrics, 2); err != nil {
 		return fmt.Errorf("%w\n%s", err, p.Log())
 	}
 	after, err := l.watched.sample(ctx)
 	if err != nil {
 		return err
 	}
-	after.since(before).write(l.out, "the manager begins")
+	after.since(before).write(l.out, what+" begins")
 	err = profiled.while(ctx, period, func() error {
 		during, err := l.watched.period(ctx, period)
 		if err == nil {
-			during.write(l.out, "the manager goes on")
+			during.write(l.out, what+" goes on")
 		}
 		return err
 	})
@@ -123,12 +146,15 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration) (e
 	if err != nil {
 		return err
 	}
-	round, err := l.awaitRounds(ctx, metrics, 1)
+	round, err := l.awaitRounds(ctx, p, metrics, 1)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "the manager: %s; %.1f s for a round to %.0f gauges, of which %.0f failed in all rounds\n",
-		describe(memory), round.seconds, round.gauges, round.failed)
+	fmt.Fprintf(l.out, "%s: %s; %.1f s for a round to %.0f gauges, of which %.0f failed in all rounds\n",
+		what, describe(memory), round.seconds, round.gauges, round.failed)
+	if round.plans > 0 {
+		fmt.Fprintf(l.out, "%s: %.0f plans, %.1f s each on average\n", what, round.plans, round.planning/round.plans)
+	}
 	return profiled.heap(ctx)
 }
 
@@ -155,18 +181,24 @@ func (l *installed) token(ctx context.Context) (string, error) {
 	return path, os.WriteFile(path, []byte(request.Status.Token), 0o600)
 }
 
-// collection is what a manager's metrics say of collecting from gauges.
+// collection is what a manager's metrics say of collecting from gauges, and of plans that it made of that.
 type collection struct {
 	gauges, seconds, answered, failed float64
+	plans, planning                   float64 // how many plans were made, and the seconds that it took
 }
 
-// awaitRounds returns once a manager has asked all gauges a number of times more.
-func (l *installed) awaitRounds(ctx context.Context, metrics string, times float64) (*collection, error) {
+// awaitRounds returns once a manager has asked all gauges a number of times more. A manager that begins does not serve its metrics yet.
+func (l *installed) awaitRounds(ctx context.Context, manager *local.Process, metrics string, times float64) (*collection, error) {
 	var first, now *collection
 	err := wait.PollUntilContextTimeout(ctx, 5*time.Second, 15*time.Minute, true, func(ctx context.Context) (bool, error) {
 		text, err := fetch(ctx, metrics)
 		if err != nil {
-			return false, err
+			select {
+			case <-manager.Exited():
+				return false, err
+			default:
+				return false, nil
+			}
 		}
 		if now, err = collectionOf(text); err != nil {
 			return false, err
@@ -214,6 +246,9 @@ func collectionOf(metrics []byte) (*collection, error) {
 	for _, metric := range families["loadline_collection_duration_seconds"].GetMetric() {
 		c.seconds = metric.GetGauge().GetValue()
 	}
+	for _, metric := range families["loadline_plan_duration_seconds"].GetMetric() {
+		c.plans, c.planning = float64(metric.GetHistogram().GetSampleCount()), metric.GetHistogram().GetSampleSum()
+	}
 	for _, metric := range families["loadline_collection_requests_total"].GetMetric() {
 		for _, label := range metric.GetLabel() {
 			switch label.GetValue() {
@@ -254,7 +289,7 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 	if err := l.place(ctx, "first", 1); err != nil { // it has the whole cluster then
 		return err
 	}
-	profiled, err := newProfiled(p.Address(), scheduler, l.kept)
+	profiled, err := newProfiled(p.Address(), partScheduler, l.kept)
 	if err != nil {
 		return err
 	}

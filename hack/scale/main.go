@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,7 +28,22 @@ import (
 type options struct {
 	nodes, pods, profiles, placed, looks int
 	period                               time.Duration
+	parts                                []string
 	keep                                 bool
+}
+
+// The parts of Loadline that can be measured, in this order.
+const (
+	partManager     = "manager"
+	partScheduler   = "scheduler"
+	partWho         = "who"
+	partPlan        = "plan"
+	partRemediation = "remediation"
+	partPage        = "page"
+)
+
+func allParts() []string {
+	return []string{partManager, partScheduler, partWho, partPlan, partRemediation, partPage}
 }
 
 func main() {
@@ -51,14 +68,18 @@ func newCommand() *cobra.Command {
 		Long: `scale starts a control plane on this machine, adds nodes and pods that KWOK plays,
 profiles of their workloads, and answers for a gauge on each node. Then it runs, one after
 the other, the manager, the scheduler, which places pods, "kubectl loadline who" and "plan",
-and the page of "kubectl loadline ui", and shows how much memory, processor time and
-requests to the API server each takes, beside what all takes without Loadline. Profiles of
-manager and scheduler, to look at with "go tool pprof", are kept in out/scale.`,
+the manager with a RemediationPolicy that proposes changes of all pods, and the page of
+"kubectl loadline ui", and shows how much memory, processor time and requests to the API
+server each takes, beside what all takes without Loadline. Profiles of managers and
+scheduler, to look at with "go tool pprof", are kept in out/scale.`,
 		Example: `  # 1,000 nodes with 30 pods each
   go run ./hack/scale
 
   # As large as Kubernetes promises to work
   go run ./hack/scale --nodes 5000 --profiles 10000
+
+  # What changes that are proposed take
+  go run ./hack/scale --parts remediation
 
   # A small one, kept until Ctrl-C
   go run ./hack/scale --nodes 50 --profiles 100 --keep`,
@@ -79,6 +100,7 @@ manager and scheduler, to look at with "go tool pprof", are kept in out/scale.`,
 	flags.IntVar(&o.placed, "placed", 1000, "how many pods the scheduler places")
 	flags.DurationVar(&o.period, "period", 2*time.Minute, "how long to watch what the cluster takes, without Loadline and with its manager")
 	flags.IntVar(&o.looks, "looks", 5, "how many looks at the cluster to wait for")
+	flags.StringSliceVar(&o.parts, "parts", allParts(), "which parts to measure")
 	flags.BoolVar(&o.keep, "keep", false, "keep all running until Ctrl-C, to look at")
 	return command
 }
@@ -88,6 +110,11 @@ func (o *options) validate() error {
 	for name, n := range map[string]int{"nodes": o.nodes, "pods": o.pods, "profiles": o.profiles, "placed": o.placed, "looks": o.looks} {
 		if n < 1 || n > most {
 			return fmt.Errorf("--%s: %d is not from 1 to %d", name, n, most)
+		}
+	}
+	for _, part := range o.parts {
+		if !slices.Contains(allParts(), part) {
+			return fmt.Errorf("--parts: %q is none of %s", part, strings.Join(allParts(), ", "))
 		}
 	}
 	if o.period < time.Second {
@@ -139,17 +166,22 @@ func (o *options) run(ctx context.Context) (err error) {
 	if err := l.measure(ctx, o); err != nil {
 		return err
 	}
-	progress.Step("opening the page")
-	p, err := open(ctx, programs[kubectl], plane.Kubeconfig())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, p.process.Stop()) }()
-	if err := p.measure(ctx, o.looks, os.Stdout); err != nil {
-		return fmt.Errorf("%w\n%s", err, p.process.Log())
+	if slices.Contains(o.parts, partPage) {
+		progress.Step("opening the page")
+		p, err := open(ctx, programs[kubectl], plane.Kubeconfig())
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.process.Stop()) }()
+		if err := p.measure(ctx, o.looks, os.Stdout); err != nil {
+			return fmt.Errorf("%w\n%s", err, p.process.Log())
+		}
+		if o.keep {
+			fmt.Print(p.process.Log())
+		}
 	}
 	if o.keep {
-		fmt.Printf("export KUBECONFIG=%s\n%s", plane.Kubeconfig(), p.process.Log())
+		fmt.Printf("export KUBECONFIG=%s\n", plane.Kubeconfig())
 		<-ctx.Done()
 	}
 	return nil

@@ -63,15 +63,16 @@ func TestThePodsOfGaugesAreTakenForGauges(t *testing.T) {
 
 func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 	t.Parallel()
-	good := options{nodes: 1, pods: 1, profiles: 1, placed: 1, looks: 1, period: time.Second}
+	good := options{nodes: 1, pods: 1, profiles: 1, placed: 1, looks: 1, period: time.Second, parts: allParts()}
 	for want, spoil := range map[string]func(*options){
-		"--nodes: 0 is not from 1 to 16384":      func(o *options) { o.nodes = 0 },
-		"--nodes: 16385 is not from 1 to 16384":  func(o *options) { o.nodes = 16385 },
-		"--pods: -1 is not from 1 to 16384":      func(o *options) { o.pods = -1 },
-		"--profiles: 0 is not from 1 to 16384":   func(o *options) { o.profiles = 0 },
-		"--placed: 20000 is not from 1 to 16384": func(o *options) { o.placed = 20000 },
-		"--looks: 0 is not from 1 to 16384":      func(o *options) { o.looks = 0 },
-		"--period: 1ms is less than a second":    func(o *options) { o.period = time.Millisecond },
+		"--nodes: 0 is not from 1 to 16384":                                          func(o *options) { o.nodes = 0 },
+		"--nodes: 16385 is not from 1 to 16384":                                      func(o *options) { o.nodes = 16385 },
+		"--pods: -1 is not from 1 to 16384":                                          func(o *options) { o.pods = -1 },
+		"--profiles: 0 is not from 1 to 16384":                                       func(o *options) { o.profiles = 0 },
+		"--placed: 20000 is not from 1 to 16384":                                     func(o *options) { o.placed = 20000 },
+		"--looks: 0 is not from 1 to 16384":                                          func(o *options) { o.looks = 0 },
+		"--period: 1ms is less than a second":                                        func(o *options) { o.period = time.Millisecond },
+		`--parts: "all" is none of manager, scheduler, who, plan, remediation, page`: func(o *options) { o.parts = []string{partPage, "all"} },
 	} {
 		o := good
 		spoil(&o)

@@ -44,8 +44,12 @@ loadline_collection_duration_seconds 0.25
 # TYPE loadline_collection_requests_total counter
 loadline_collection_requests_total{outcome="answered"} 99
 loadline_collection_requests_total{outcome="failed"} 1
+# TYPE loadline_plan_duration_seconds histogram
+loadline_plan_duration_seconds_bucket{le="+Inf"} 2
+loadline_plan_duration_seconds_sum 3.5
+loadline_plan_duration_seconds_count 2
 `))
-	if err != nil || *got != (collection{gauges: 50, seconds: 0.25, answered: 99, failed: 1}) {
+	if err != nil || *got != (collection{gauges: 50, seconds: 0.25, answered: 99, failed: 1, plans: 2, planning: 3.5}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
