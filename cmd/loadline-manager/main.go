@@ -297,7 +297,7 @@ func (o *options) restConfig() (*rest.Config, error) {
 func (o *options) addControllers(mgr ctrl.Manager, served *servers, now clock.WithTicker) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
 	writers := statuses.NewWriters(o.concurrentWrites)
-	cached, err := pods.New(mgr)
+	cached, err := pods.New(mgr, pods.Options{ForPlans: o.remediation && o.gauges})
 	if err != nil {
 		return fmt.Errorf("setting up the cache of pods: %w", err)
 	}

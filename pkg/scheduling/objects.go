@@ -70,7 +70,7 @@ func (s *sharing) shared(p *corev1.Pod) *corev1.Pod {
 	if was != nil && was.ResourceVersion != "" && was.ResourceVersion == p.ResourceVersion {
 		p = was
 	} else {
-		trim(p)
+		Trim(p)
 	}
 	owner := metav1.GetControllerOfNoCopy(p)
 	if owner == nil {
@@ -104,7 +104,8 @@ func share[T any](value *T, other T) {
 	}
 }
 
-func trim(p *corev1.Pod) {
+// Trim takes out of a pod what is large and neither filters nor answers look at.
+func Trim(p *corev1.Pod) {
 	p.ManagedFields = nil
 	p.Status.Conditions = slices.Clone(slices.DeleteFunc(p.Status.Conditions, unread)) // the list has room for more than it had
 	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool {

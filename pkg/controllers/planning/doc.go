@@ -8,6 +8,6 @@
 // that the manager collects from the gauges, for an hour. After a restart the nodes are observed for a minute before anything is proposed
 // for them, and what was observed before a change is gone: such a change ends unproven.
 //
-// Pods and nodes are read page by page past the manager's caches, which hold too few of their fields, and without what neither the scheduler's
-// filters nor the model look at.
+// Pods come from the manager's cache, which keeps what the scheduler's filters and the model look at: to list those of a large cluster takes an
+// API server longer than there is between two plans. Nodes are read page by page past the caches, which hold too few of their fields.
 package planning

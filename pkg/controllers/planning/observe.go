@@ -3,6 +3,7 @@ package planning
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -20,8 +21,8 @@ const (
 	window = 5 * time.Minute
 	least  = time.Minute
 	// mostIntervals is how many intervals of a node are looked at for a plan: more than a window has, unless intervals are shorter than a
-	// second. allIntervals is about how many are of all nodes, and fewest how many of each in any case: in a large cluster less of the past.
-	// An interval of 30 pods takes 8 KB.
+	// second. allIntervals is about how many are of all nodes, and fewest how many of each in any case: in a large cluster less of the past,
+	// which takes less time. In memory are those of one node at a time.
 	mostIntervals, allIntervals, fewest = 300, 20_000, 8
 )
 
@@ -92,23 +93,26 @@ func lengthOf(intervals []usage.Interval) time.Duration {
 	return seconds(sum)
 }
 
-// sights returns what gauges saw of all nodes since the last change there. Those that were not observed for long enough have a problem.
-func sights(history *collected.History, changed map[string]time.Time, now time.Time) []observed.Sight {
-	var all []observed.Sight
-	names := history.Nodes()
-	last := min(mostIntervals, max(fewest, allIntervals/max(1, len(names))))
-	for _, name := range names {
-		report, is := history.Report(name, last)
-		if !is {
-			continue // forgotten meanwhile
+// sights returns what gauges saw of all nodes since the last change there, one after the other. Those that were not observed for long enough
+// have a problem.
+func sights(history *collected.History, changed map[string]time.Time, now time.Time) iter.Seq[*observed.Sight] {
+	return func(yield func(*observed.Sight) bool) {
+		names := history.Nodes()
+		last := min(mostIntervals, max(fewest, allIntervals/max(1, len(names))))
+		for _, name := range names {
+			report, is := history.Report(name, last)
+			if !is {
+				continue // forgotten meanwhile
+			}
+			s := &observed.Sight{Node: name, Intervals: since(&report, changed[name], now), Age: seconds(report.AgeSeconds)}
+			if length := lengthOf(s.Intervals); length < least {
+				s.Intervals, s.Problem = nil, fmt.Sprintf("it was observed for %v only since the manager began to, or a pod was changed there", length.Round(time.Second))
+			}
+			if !yield(s) {
+				return
+			}
 		}
-		s := observed.Sight{Node: name, Intervals: since(&report, changed[name], now), Age: seconds(report.AgeSeconds)}
-		if length := lengthOf(s.Intervals); length < least {
-			s.Intervals, s.Problem = nil, fmt.Sprintf("it was observed for %v only since the manager began to, or a pod was changed there", length.Round(time.Second))
-		}
-		all = append(all, s)
 	}
-	return all
 }
 
 // changes returns when the last change of a pod of each node was made, or undone.

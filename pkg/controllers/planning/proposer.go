@@ -37,7 +37,9 @@ type Proposer struct {
 	// Client writes, and reads policies, namespaces and profiles from the manager's cache.
 	Client client.Client
 	// API reads past all caches. Defaults to the manager's.
-	API   client.Reader
+	API client.Reader
+	// Pods returns the pods that have not ended, as far as plans look at them, see [scheduling.Trim]. They are not changed.
+	Pods  func(context.Context) ([]corev1.Pod, error)
 	Clock clock.Clock
 	// Collected is what gauges observed.
 	Collected *collected.History
@@ -152,14 +154,17 @@ func (p *Proposer) gather(ctx context.Context) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	if of.Pods, err = readPods(ctx, p.API); err != nil {
-		return nil, err
+	if of.Pods, err = p.Pods(ctx); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
 	}
 	if of.Namespaces, in.options.Promise, err = readPromises(ctx, p.Client); err != nil {
 		return nil, err
 	}
-	seen := &observed.Input{Nodes: nodes, Pods: of.Pods, Sights: sights(p.Collected, changes(of.Remediations), now), Window: window}
-	in.cluster = observed.Observe(seen, proposals.Above(of.Policies))
+	observer := observed.NewObserver(&observed.Input{Nodes: nodes, Pods: of.Pods, Window: window}, proposals.Above(of.Policies))
+	for s := range sights(p.Collected, changes(of.Remediations), now) {
+		observer.See(s)
+	}
+	in.cluster = observer.Cluster()
 	in.cluster.SolveSlowed()
 	of.Observed = observedNodes(in.cluster)
 	in.round = proposals.New(of)

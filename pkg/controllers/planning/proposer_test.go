@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -457,7 +458,7 @@ func TestItProposesEveryMinuteOnceGaugesWereAsked(t *testing.T) {
 func TestSightsOfManyNodesAreShorter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	number := func() int { return len(sights(w.Collected, nil, w.clock.Now())[0].Intervals) }
+	number := func() int { return len(slices.Collect(sights(w.Collected, nil, w.clock.Now()))[0].Intervals) }
 	if n := number(); n != 13 { // nine as the gauges have them, and four of a minute
 		t.Errorf("of three nodes, %d intervals are looked at", n)
 	}
@@ -465,7 +466,7 @@ func TestSightsOfManyNodesAreShorter(t *testing.T) {
 		w.seen[fmt.Sprintf("other-%04d", i)] = nil
 	}
 	w.pass(2 * time.Minute)
-	all := sights(w.Collected, nil, w.clock.Now())
+	all := slices.Collect(sights(w.Collected, nil, w.clock.Now()))
 	if n := number(); n != fewest || all[0].Problem != "" {
 		t.Errorf("of %d nodes, %d intervals are looked at: %s", len(all), n, all[0].Problem)
 	}

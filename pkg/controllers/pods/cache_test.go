@@ -45,6 +45,11 @@ type cluster struct {
 // newCluster returns a cluster of some pods. The cache runs until the test ends.
 func newCluster(t *testing.T, pods ...runtime.Object) *cluster {
 	t.Helper()
+	return newClusterWith(t, Options{}, pods...)
+}
+
+func newClusterWith(t *testing.T, o Options, pods ...runtime.Object) *cluster {
+	t.Helper()
 	c := &cluster{api: kubernetesfake.NewClientset(pods...), watched: make(chan struct{})}
 	first := sync.OnceFunc(func() { close(c.watched) })
 	c.api.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
@@ -53,7 +58,7 @@ func newCluster(t *testing.T, pods ...runtime.Object) *cluster {
 		return true, w, err
 	})
 	var err error
-	if c.Cache, err = newCache(c.api); err != nil {
+	if c.Cache, err = newCache(c.api, o); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -191,7 +196,7 @@ func TestPodsThatHaveTerminatedAreNotAskedFor(t *testing.T) {
 func TestNothingIsReadBeforePodsAreNeeded(t *testing.T) {
 	t.Parallel()
 	api := kubernetesfake.NewClientset(pod("cart-1", "cart"))
-	c, err := newCache(api)
+	c, err := newCache(api, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +214,7 @@ func TestNothingIsReadBeforePodsAreNeeded(t *testing.T) {
 // A manager that ends before its pods are read says so.
 func TestPodsThatAreNotReadAreAnError(t *testing.T) {
 	t.Parallel()
-	c, err := newCache(kubernetesfake.NewClientset())
+	c, err := newCache(kubernetesfake.NewClientset(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,6 +225,10 @@ func TestPodsThatAreNotReadAreAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := c.Labels(ctx, namespace); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	c.ForPlans = true
+	if _, err := c.All(ctx); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,6 +17,8 @@ type slimPod struct {
 	labels map[string]string
 	owners []metav1.OwnerReference
 	common *corev1.Pod // what those of its template have
+
+	planned *planned // nil where nothing plans
 }
 
 // meta returns what is kept of the metadata, apart from annotations.
@@ -30,27 +32,32 @@ func (p *slimPod) GetObjectMeta() metav1.Object {
 	return &meta
 }
 
-// slimmed returns what is kept of a pod, which shares the common values.
-func slimmed(pod *corev1.Pod, values *interned.Values) *slimPod {
+// identified returns what is kept of a pod itself, with values that pods share.
+func identified(pod *corev1.Pod, values *interned.Values) *slimPod {
 	return &slimPod{
 		namespace: interned.Share(values, pod.Namespace), name: pod.Name, version: pod.ResourceVersion, node: interned.Share(values, pod.Spec.NodeName),
 		address: pod.Status.PodIP, mirrorHash: pod.Annotations[corev1.MirrorPodAnnotationKey],
 		uid: pod.UID, labels: interned.Share(values, pod.Labels), owners: interned.Share(values, pod.OwnerReferences),
-		common: interned.Share(values, &corev1.Pod{
-			Spec: corev1.PodSpec{
-				HostNetwork: pod.Spec.HostNetwork, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources,
-				Containers: containers(pod.Spec.Containers), InitContainers: containers(pod.Spec.InitContainers),
-			},
-			Status: corev1.PodStatus{
-				Phase: pod.Status.Phase, QOSClass: pod.Status.QOSClass, Resources: pod.Status.Resources,
-				ContainerStatuses:     containerStatuses(pod.Status.ContainerStatuses),
-				InitContainerStatuses: containerStatuses(pod.Status.InitContainerStatuses),
-			},
-		}),
 	}
 }
 
-// pod returns the pod, which must not be changed, as far as it is kept.
+// withShare has a slim pod keep what determines its share of a processor, of the pod.
+func (p *slimPod) withShare(pod *corev1.Pod, values *interned.Values) *slimPod {
+	p.common = interned.Share(values, &corev1.Pod{
+		Spec: corev1.PodSpec{
+			HostNetwork: pod.Spec.HostNetwork, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources,
+			Containers: containers(pod.Spec.Containers), InitContainers: containers(pod.Spec.InitContainers),
+		},
+		Status: corev1.PodStatus{
+			Phase: pod.Status.Phase, QOSClass: pod.Status.QOSClass, Resources: pod.Status.Resources,
+			ContainerStatuses:     containerStatuses(pod.Status.ContainerStatuses),
+			InitContainerStatuses: containerStatuses(pod.Status.InitContainerStatuses),
+		},
+	})
+	return p
+}
+
+// pod returns the pod, which must not be changed, as far as it is kept in any case.
 func (p *slimPod) pod() corev1.Pod {
 	pod := *p.common
 	pod.ObjectMeta = p.meta()

@@ -14,6 +14,9 @@ import (
 	"loadline.dev/loadline/pkg/controllers/interned"
 )
 
+// shared returns what is kept of a pod where nothing plans.
+func shared(p *corev1.Pod, values *interned.Values) *slimPod { return (&Cache{}).slimmed(p, values) }
+
 func TestWhatIsKeptOfPodsIsEnough(t *testing.T) {
 	t.Parallel()
 	full := pod("cart-1", "cart")
@@ -28,7 +31,7 @@ func TestWhatIsKeptOfPodsIsEnough(t *testing.T) {
 	want.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash"}
 	want.OwnerReferences, want.Status.PodIP = full.OwnerReferences, full.Status.PodIP
 	want.Spec.Containers[0] = corev1.Container{Name: "main", Resources: full.Spec.Containers[0].Resources}
-	if diff := cmp.Diff(*want, slimmed(full, &interned.Values{}).pod()); diff != "" {
+	if diff := cmp.Diff(*want, shared(full, &interned.Values{}).pod()); diff != "" {
 		t.Errorf("unexpected pod (-want +got):\n%s", diff)
 	}
 }
@@ -36,7 +39,7 @@ func TestWhatIsKeptOfPodsIsEnough(t *testing.T) {
 func TestPodsOfATemplateShareWhatTheyHaveInCommon(t *testing.T) {
 	t.Parallel()
 	var values interned.Values
-	kept := func(name, app string) *slimPod { return slimmed(pod(name, app), &values) }
+	kept := func(name, app string) *slimPod { return shared(pod(name, app), &values) }
 	one, two, other := kept("one", "cart"), kept("two", "cart"), kept("three", "sort")
 	if one.common != two.common || one.common != other.common {
 		t.Error("pods with the same containers do not share them")
@@ -58,20 +61,24 @@ const typical = `{"metadata":{"name":"cart-7d9f8b6c5d-%05[1]d","namespace":"shop
 
 // BenchmarkSlim makes pods of Deployments with ten replicas slim, and says how much memory one of them takes.
 func BenchmarkSlim(b *testing.B) {
-	var values interned.Values
-	var kept []*slimPod
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for b.Loop() {
-		p := &corev1.Pod{}
-		if err := json.Unmarshal(fmt.Appendf(nil, typical, len(kept), len(kept)/10), p); err != nil {
-			b.Fatal(err)
-		}
-		kept = append(kept, slimmed(p, &values))
+	for name, c := range map[string]*Cache{"shares": {}, "plans": {Options: Options{ForPlans: true}}} {
+		b.Run(name, func(b *testing.B) {
+			var values interned.Values
+			var kept []*slimPod
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			for b.Loop() {
+				p := &corev1.Pod{}
+				if err := json.Unmarshal(fmt.Appendf(nil, typical, len(kept), len(kept)/10), p); err != nil {
+					b.Fatal(err)
+				}
+				kept = append(kept, c.slimmed(p, &values))
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(len(kept)), "B/pod")
+			runtime.KeepAlive(kept)
+		})
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(len(kept)), "B/pod")
-	runtime.KeepAlive(kept)
 }

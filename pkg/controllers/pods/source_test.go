@@ -151,7 +151,7 @@ func TestADeletionThatTheWatchMissedIsAnEvent(t *testing.T) {
 // What a controller waits for longer than its CacheSyncTimeout is named in the error with which it ends. A manager that ends has no error.
 func TestPodsThatAreReadTooSlowlyAreAnError(t *testing.T) {
 	t.Parallel()
-	c, err := newCache(kubernetesfake.NewClientset()) // never started
+	c, err := newCache(kubernetesfake.NewClientset(), Options{}) // never started
 	if err != nil {
 		t.Fatal(err)
 	}

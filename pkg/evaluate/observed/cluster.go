@@ -47,7 +47,7 @@ type Node struct {
 	Pods                                []*Pod
 	All                                 []*corev1.Pod // that have not ended, observed or not
 
-	last *usage.Interval
+	last *lastDisks // nil where nothing was observed
 
 	// Model is the node of the model, with the pods of [Pod.Index], and its solution, nil until it is asked for.
 	Model      *node.Node
@@ -73,26 +73,49 @@ const negligible = 0.002
 
 // Observe returns what was observed.
 func Observe(in *Input, above float64) *Cluster {
-	all := map[string]*Node{}
+	o := NewObserver(in, above)
+	for i := range in.Sights {
+		o.See(&in.Sights[i])
+	}
+	return o.Cluster()
+}
+
+// Observer takes in what gauges saw, one after the other: what all of them saw need not be in memory at the same time. It is for one
+// goroutine at a time.
+type Observer struct {
+	in    *Input
+	above float64
+	nodes map[string]*Node
+}
+
+// NewObserver returns an observer of the nodes and pods of an input, which must not change; of its sights none was seen yet.
+func NewObserver(in *Input, above float64) *Observer {
+	o := &Observer{in, above, make(map[string]*Node, len(in.Nodes))}
 	for i := range in.Nodes {
-		all[in.Nodes[i].Name] = &Node{Object: &in.Nodes[i], Name: in.Nodes[i].Name, Problem: "there is no gauge"}
+		o.nodes[in.Nodes[i].Name] = &Node{Object: &in.Nodes[i], Name: in.Nodes[i].Name, Problem: "there is no gauge"}
 	}
 	for i := range in.Pods {
-		if n := all[in.Pods[i].Spec.NodeName]; n != nil && !cgroup.Ended(&in.Pods[i]) {
+		if n := o.nodes[in.Pods[i].Spec.NodeName]; n != nil && !cgroup.Ended(&in.Pods[i]) {
 			n.All = append(n.All, &in.Pods[i])
 		}
 	}
-	for i := range in.Sights {
-		s := &in.Sights[i]
-		n := all[s.Node]
-		if n == nil {
-			n = &Node{Name: s.Node}
-			all[s.Node] = n
-		}
-		n.see(s, above, cmp.Or(in.Window, Window), !in.WithoutDisks)
-		n.newModel(in.Weights)
+	return o
+}
+
+// See takes in what a gauge saw, at most once for each node. Of its intervals none is kept, but for those in which a pod waited at a disk.
+func (o *Observer) See(s *Sight) {
+	n := o.nodes[s.Node]
+	if n == nil {
+		n = &Node{Name: s.Node}
+		o.nodes[s.Node] = n
 	}
-	return &Cluster{slices.SortedFunc(maps.Values(all), func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })}
+	n.see(s, o.above, cmp.Or(o.in.Window, Window), !o.in.WithoutDisks)
+	n.newModel(o.in.Weights)
+}
+
+// Cluster returns what was observed.
+func (o *Observer) Cluster() *Cluster {
+	return &Cluster{slices.SortedFunc(maps.Values(o.nodes), func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })}
 }
 
 // see takes what a gauge saw, with what it did of disks or without.
@@ -127,7 +150,7 @@ func (n *Node) see(s *Sight, above float64, window time.Duration, withDisks bool
 // seeNode takes what some intervals say of the node itself, given the pods that are known by their UIDs.
 func (n *Node) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod) {
 	last := &intervals[len(intervals)-1]
-	n.last = new(*last) // a pointer into the intervals would keep all of them
+	n.last = lastDisksOf(last)
 	n.BlockedByPressure = slices.ContainsFunc(last.Pods, func(p usage.Pod) bool { return p.BlockedBy == usage.ByPressure })
 	n.cgroup, n.BlockedUnknown = last.CgroupVersion, last.BlockedUnknown
 	goesOn := map[string]bool{} // by UIDs

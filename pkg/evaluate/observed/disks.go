@@ -345,19 +345,43 @@ func bounded(d *usage.Disk) bool {
 	return slices.ContainsFunc(d.Service, func(s usage.DiskService) bool { return !knows(d, s.Direction) })
 }
 
+// lastDisks is what was seen of disks in the last interval. It keeps no other memory of the interval.
+type lastDisks struct {
+	seconds float64
+	leftOut int
+	disks   []usage.Disk
+	pods    []podAtDisks
+}
+
+// podAtDisks is what was seen of a pod.
+type podAtDisks struct {
+	uid     string
+	loading float64
+	disks   []usage.PodDisk
+}
+
+// lastDisksOf returns what an interval says of disks.
+func lastDisksOf(v *usage.Interval) *lastDisks {
+	last := &lastDisks{v.Seconds, v.LeftOut, v.Disks, make([]podAtDisks, len(v.Pods))}
+	for i := range v.Pods {
+		last.pods[i] = podAtDisks{v.Pods[i].UID, v.Pods[i].DiskLoading, v.Pods[i].Disks}
+	}
+	return last
+}
+
 // disksInUse returns the names of some disks at which a pod did something in the last interval, and was blocked for a part of it that is worth a word.
 func (n *Node) disksInUse(some func(*usage.Disk) bool) (names []string) {
 	if n.last == nil {
 		return nil
 	}
 	wanted := map[string]bool{}
-	for i := range n.last.Disks {
-		wanted[n.last.Disks[i].Name] = some(&n.last.Disks[i])
+	for i := range n.last.disks {
+		wanted[n.last.disks[i].Name] = some(&n.last.disks[i])
 	}
-	for i := range n.last.Pods {
-		p := &n.last.Pods[i]
-		for k := range p.Disks {
-			if name := p.Disks[k].Name; wanted[name] && p.DiskLoading >= WorthAtLeast && !slices.Contains(names, name) {
+	for i := range n.last.pods {
+		p := &n.last.pods[i]
+		for k := range p.disks {
+			if name := p.disks[k].Name; wanted[name] && p.loading >= WorthAtLeast && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -370,19 +394,19 @@ func (n *Node) disksInUse(some func(*usage.Disk) bool) (names []string) {
 // there for a part of it that is worth a word, and a pod was blocked for one of which no operation is known. The kernel counts none: with version
 // 1 of control groups, or of version 2 without the controller io. Where such a pod waited for something else, waiting at the disk is none.
 func (n *Node) UncountedDisks() (names []string) {
-	if n.last == nil || n.last.LeftOut > 0 {
+	if n.last == nil || n.last.leftOut > 0 {
 		return nil
 	}
 	counted, blocked := map[string]bool{}, false
-	for i := range n.last.Pods {
-		p := &n.last.Pods[i]
-		blocked = blocked || len(p.Disks) == 0 && p.DiskLoading >= WorthAtLeast
-		for k := range p.Disks {
-			counted[p.Disks[k].Name] = true
+	for i := range n.last.pods {
+		p := &n.last.pods[i]
+		blocked = blocked || len(p.disks) == 0 && p.loading >= WorthAtLeast
+		for k := range p.disks {
+			counted[p.disks[k].Name] = true
 		}
 	}
-	for i := range n.last.Disks {
-		if d := &n.last.Disks[i]; blocked && !counted[d.Name] && d.BusySeconds >= WorthAtLeast*n.last.Seconds {
+	for i := range n.last.disks {
+		if d := &n.last.disks[i]; blocked && !counted[d.Name] && d.BusySeconds >= WorthAtLeast*n.last.seconds {
 			names = append(names, d.Name)
 		}
 	}
@@ -401,5 +425,5 @@ func (n *Node) byUIDs() map[string]*Pod {
 
 // hasEnded reports whether a pod that was seen is not there any more.
 func (n *Node) hasEnded(uid string) bool {
-	return n.last.LeftOut == 0 && !slices.ContainsFunc(n.last.Pods, func(p usage.Pod) bool { return p.UID == uid })
+	return n.last.leftOut == 0 && !slices.ContainsFunc(n.last.pods, func(p podAtDisks) bool { return p.uid == uid })
 }
