@@ -163,6 +163,7 @@ func dressed(of *corev1.Pod) *corev1.Pod {
 	pod.OwnerReferences[0].UID = types.UID(pod.OwnerReferences[0].Name)
 	pod.Labels["app.kubernetes.io/name"], pod.Labels["pod-template-hash"] = pod.Labels["app"], "5d4f"
 	pod.Annotations = map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": "9090"}
+	pod.Spec.SchedulerName = "loadline" // whose pods plans move
 	pod.Spec.Tolerations = []corev1.Toleration{
 		{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
 		{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},

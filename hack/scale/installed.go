@@ -324,7 +324,7 @@ func (l *installed) place(ctx context.Context, name string, number int) error {
 	pods := make([]client.Object, number)
 	for i := range pods {
 		pod := dressed(&l.in.Pods[0])
-		pod.Namespace, pod.Name, pod.Spec.NodeName, pod.Spec.SchedulerName = name, fmt.Sprintf("%s-%05d", name, i), "", "loadline"
+		pod.Namespace, pod.Name, pod.Spec.NodeName = name, fmt.Sprintf("%s-%05d", name, i), ""
 		pods[i] = pod
 	}
 	if err := l.prepare(ctx, []string{name}); err != nil {

@@ -2,6 +2,7 @@ package feasibility
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -37,18 +38,23 @@ type List interface {
 }
 
 // Needed returns an empty list of each kind of other objects that the filters look at where it is asked about some of all pods.
-func Needed(asked, all []corev1.Pod) (lists []List) {
-	if slices.ContainsFunc(all, func(p corev1.Pod) bool { return selectsNamespaces(&p) }) {
-		lists = append(lists, &corev1.NamespaceList{})
+func Needed(asked iter.Seq[*corev1.Pod], all []corev1.Pod) (lists []List) {
+	for i := range all {
+		if selectsNamespaces(&all[i]) {
+			lists = append(lists, &corev1.NamespaceList{})
+			break
+		}
 	}
-	if slices.ContainsFunc(asked, hasClaims) {
-		lists = append(lists, &corev1.PersistentVolumeClaimList{}, &corev1.PersistentVolumeList{}, &storagev1.StorageClassList{}, &storagev1.CSINodeList{},
-			&storagev1.CSIDriverList{}, &storagev1.CSIStorageCapacityList{}, &storagev1.VolumeAttachmentList{})
+	for pod := range asked {
+		if hasClaims(pod) {
+			return append(lists, &corev1.PersistentVolumeClaimList{}, &corev1.PersistentVolumeList{}, &storagev1.StorageClassList{}, &storagev1.CSINodeList{},
+				&storagev1.CSIDriverList{}, &storagev1.CSIStorageCapacityList{}, &storagev1.VolumeAttachmentList{})
+		}
 	}
 	return lists
 }
 
-func hasClaims(pod corev1.Pod) bool {
+func hasClaims(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil })
 }
 

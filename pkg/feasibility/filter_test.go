@@ -329,14 +329,15 @@ func TestOnlyWhatPodsNeedIsListed(t *testing.T) {
 	t.Parallel()
 	plain, with := pod("a", "n1"), pod("b", "n2", claiming("data"), byNamespace(togetherWith("app", "a")))
 	for name, test := range map[string]struct {
-		asked, all []corev1.Pod
-		want       int
+		asked []*corev1.Pod
+		all   []corev1.Pod
+		want  int
 	}{
-		"nothing":                        {[]corev1.Pod{plain}, []corev1.Pod{plain}, 0},
-		"namespaces that others select":  {[]corev1.Pod{plain}, []corev1.Pod{plain, with}, 1},
-		"and what its volumes depend on": {[]corev1.Pod{with}, []corev1.Pod{plain, with}, 8},
+		"nothing":                        {[]*corev1.Pod{&plain}, []corev1.Pod{plain}, 0},
+		"namespaces that others select":  {[]*corev1.Pod{&plain}, []corev1.Pod{plain, with}, 1},
+		"and what its volumes depend on": {[]*corev1.Pod{&plain, &with}, []corev1.Pod{plain, with}, 8},
 	} {
-		if got := feasibility.Needed(test.asked, test.all); len(got) != test.want {
+		if got := feasibility.Needed(slices.Values(test.asked), test.all); len(got) != test.want {
 			t.Errorf("%s: %T", name, got)
 		}
 	}

@@ -126,7 +126,7 @@ func TestWhatMayNotBeListedIsToldOrAnError(t *testing.T) {
 			t.Errorf("Jobs that may not be listed: %v", err)
 		}
 		l.Reader = reader(forbidden[*corev1.PersistentVolumeClaimList])
-		if _, err := l.Filter(t.Context(), nodes, claims, claims); !errors.Is(err, errForbidden) {
+		if _, err := l.Filter(t.Context(), nodes, claims, scheduling.Each(claims)); !errors.Is(err, errForbidden) {
 			t.Errorf("claims that may not be listed: %v", err)
 		}
 	}

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,17 @@ const atOnce = 500
 // the pods of a controller they share: none may be changed.
 func Pods(ctx context.Context, from client.Reader, options ...client.ListOption) ([]corev1.Pod, error) {
 	return PodsAgain(ctx, from, nil, options...)
+}
+
+// Each yields pods of a list.
+func Each(pods []corev1.Pod) iter.Seq[*corev1.Pod] {
+	return func(yield func(*corev1.Pod) bool) {
+		for i := range pods {
+			if !yield(&pods[i]) {
+				return
+			}
+		}
+	}
 }
 
 // PodsAgain is Pods, given those that were listed before, which share what has not changed.

@@ -62,7 +62,7 @@ func (g *gatherer) fromCluster(ctx context.Context) (*explanation.Input, error) 
 // readFeasibility reads where the pod may go.
 func (x *explain) readFeasibility(ctx context.Context, c client.Client, in *explanation.Input) (err error) {
 	lister := &scheduling.Lister{Reader: c, Unlisted: x.streams.Err.Unlisted}
-	in.Feasibility, err = lister.Filter(ctx, in.Nodes, in.Pods, []corev1.Pod{*in.Pod})
+	in.Feasibility, err = lister.Filter(ctx, in.Nodes, in.Pods, slices.Values([]*corev1.Pod{in.Pod}))
 	return err
 }
 

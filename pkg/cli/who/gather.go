@@ -124,7 +124,7 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 	seen := &seen{in: &observed.Input{Nodes: nodes, Pods: pods}}
 	if c.moves {
 		lister := &scheduling.Lister{Reader: c.client, Unlisted: c.warnings.Unlisted}
-		filter, err := lister.Filter(ctx, nodes, pods, pods)
+		filter, err := lister.Filter(ctx, nodes, pods, scheduling.Each(pods))
 		if err != nil {
 			return nil, err
 		}

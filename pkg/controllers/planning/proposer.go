@@ -189,9 +189,12 @@ func (p *Proposer) schedule(ctx context.Context, in *input, nodes []corev1.Node)
 		p.log.Info("The manager may not list what plans depend on", "unknown", unknown, "error", err.Error())
 		return nil
 	}}
-	filter, err := lister.Filter(ctx, nodes, pods, in.round.Movable())
-	if err != nil {
-		return err
+	if in.round.Moves() { // else no filter is asked, which takes seconds to set up in a large cluster
+		filter, err := lister.Filter(ctx, nodes, pods, in.round.Movable())
+		if err != nil {
+			return err
+		}
+		in.options.Feasibility = filter
 	}
 	rules, err := lister.Disruption(ctx)
 	if err != nil {
@@ -212,7 +215,6 @@ func (p *Proposer) schedule(ctx context.Context, in *input, nodes []corev1.Node)
 	if in.options.Admission, err = admission.New(bounds); err != nil {
 		return err
 	}
-	in.options.Feasibility = filter
 	in.round.Options(&in.options)
 	return nil
 }

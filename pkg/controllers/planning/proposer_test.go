@@ -358,6 +358,34 @@ func TestOneProposalThatIsRefusedDoesNotKeepOthersFromBeingMade(t *testing.T) {
 	w.is(t, limitOfAPI)
 }
 
+// An API server takes longer to list the pods of a large cluster than there is between two plans.
+func TestPodsAreNotListedPastTheCache(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, policy())
+	w.API = interceptor.NewClient(w.WithWatch, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		if _, is := list.(*corev1.PodList); is {
+			return errors.New("pods are listed")
+		}
+		return c.List(ctx, list, options...)
+	}})
+	w.propose(t)
+	w.is(t, moveOfCart, limitOfAPI)
+}
+
+func TestFiltersAreSetUpWhereAPodMayBeMoved(t *testing.T) {
+	t.Parallel()
+	for want, allow := range map[bool][]string{true: nil, false: {v1alpha1.ActionRaiseLimit, v1alpha1.ActionRaiseRequest}} {
+		w := newWorld(t, policy(func(s *v1alpha1.RemediationPolicySpec) { s.Allow = allow }))
+		in, err := w.gather(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := in.options.Feasibility != nil; got != want {
+			t.Errorf("where %v is allowed: %t", allow, got)
+		}
+	}
+}
+
 func TestErrorsOfReadingAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, policy())

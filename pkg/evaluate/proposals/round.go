@@ -1,6 +1,7 @@
 package proposals
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -214,13 +215,22 @@ func (r *Round) waits(uid string) bool {
 }
 
 // Movable returns the pods that may be moved, as far as policies and their schedulers say.
-func (r *Round) Movable() (some []corev1.Pod) {
-	for i := range r.Pods {
-		if r.permits(&r.Pods[i], plan.MovePod) {
-			some = append(some, r.Pods[i])
+func (r *Round) Movable() iter.Seq[*corev1.Pod] {
+	return func(yield func(*corev1.Pod) bool) {
+		for i := range r.Pods {
+			if r.permits(&r.Pods[i], plan.MovePod) && !yield(&r.Pods[i]) {
+				return
+			}
 		}
 	}
-	return some
+}
+
+// Moves reports whether some pod may be moved.
+func (r *Round) Moves() bool {
+	for range r.Movable() {
+		return true
+	}
+	return false
 }
 
 // cooling reports whether a workload is left alone after a change of one of its pods, or while one is made.
