@@ -61,11 +61,11 @@ func (l *installed) measure(ctx context.Context, o *options) error {
 		name    string
 		measure func() error
 	}{
-		{partManager, func() error { return l.measureManager(ctx, o.period, partManager) }},
+		{partManager, func() error { return l.measureManager(ctx, o, partManager) }},
 		{partScheduler, func() error { return l.measureScheduler(ctx, o.placed) }},
 		{partWho, func() error { return l.measureCommand(ctx, "who") }},
 		{partPlan, func() error { return l.measureCommand(ctx, "plan") }},
-		{partRemediation, func() error { return l.measureRemediation(ctx, o.period) }},
+		{partRemediation, func() error { return l.measureRemediation(ctx, o) }},
 	} {
 		if !slices.Contains(o.parts, part.name) {
 			continue
@@ -78,7 +78,7 @@ func (l *installed) measure(ctx context.Context, o *options) error {
 }
 
 // measureRemediation is as measureManager, with changes that are proposed of all pods, and none made.
-func (l *installed) measureRemediation(ctx context.Context, period time.Duration) error {
+func (l *installed) measureRemediation(ctx context.Context, o *options) error {
 	policy := &v1alpha1.RemediationPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "advise"},
 		Spec:       v1alpha1.RemediationPolicySpec{Mode: v1alpha1.RemediationAdvise, MinPodAgeSeconds: new(int32(0))},
@@ -86,12 +86,12 @@ func (l *installed) measureRemediation(ctx context.Context, period time.Duration
 	if err := l.Create(ctx, policy); err != nil {
 		return fmt.Errorf("creating RemediationPolicy %s: %w", policy.Name, err)
 	}
-	return l.measureManager(ctx, period, partRemediation, "--remediation")
+	return l.measureManager(ctx, o, partRemediation, "--remediation")
 }
 
 // measureManager starts the manager with some flags besides, and shows what it takes to begin, until it has asked every gauge and seen every
 // profile, and then in a period. Its profiles are kept under the name of the part.
-func (l *installed) measureManager(ctx context.Context, period time.Duration, part string, flags ...string) (err error) {
+func (l *installed) measureManager(ctx context.Context, o *options, part string, flags ...string) (err error) {
 	token, err := l.token(ctx)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration, pa
 	if err != nil {
 		return err
 	}
-	p, err := startLimited(ctx, manager, func() (*local.Process, error) {
+	p, err := startLimited(ctx, manager, o.memory, func() (*local.Process, error) {
 		return local.StartManager(ctx, l.programs[manager], l.plane.Kubeconfig(), append([]string{
 			"--gauges", "--gauge-token-file", token, "--gauge-namespace", deployed.InstallNamespace,
 			"--metrics-secure=false", "--metrics-bind-address", metricsAt, "--pprof-bind-address", pprofAt, "--usage-bind-address", "127.0.0.1:" + ports[2],
@@ -132,8 +132,8 @@ func (l *installed) measureManager(ctx context.Context, period time.Duration, pa
 		return err
 	}
 	after.since(before).write(l.out, what+" begins")
-	err = profiled.while(ctx, period, func() error {
-		during, err := l.watched.period(ctx, period)
+	err = profiled.while(ctx, o.period, func() error {
+		during, err := l.watched.period(ctx, o.period)
 		if err == nil {
 			during.write(l.out, what+" goes on")
 		}
@@ -277,7 +277,7 @@ func (l *installed) measureScheduler(ctx context.Context, pods int) (err error) 
 		return err
 	}
 	l.progress.Step("starting the scheduler")
-	p, err := startLimited(ctx, scheduler, func() (*local.Process, error) {
+	p, err := startLimited(ctx, scheduler, "", func() (*local.Process, error) {
 		return local.StartScheduler(ctx, l.programs[scheduler], config, "--authorization-always-allow-paths", "/healthz,/livez,/readyz,/metrics,"+pprofPath+"*")
 	})
 	if err != nil {

@@ -29,6 +29,7 @@ type options struct {
 	nodes, pods, profiles, placed, looks int
 	period                               time.Duration
 	parts                                []string
+	memory                               string
 	keep                                 bool
 }
 
@@ -101,6 +102,7 @@ scheduler, to look at with "go tool pprof", are kept in out/scale.`,
 	flags.DurationVar(&o.period, "period", 2*time.Minute, "how long to watch what the cluster takes, without Loadline and with its manager")
 	flags.IntVar(&o.looks, "looks", 5, "how many looks at the cluster to wait for")
 	flags.StringSliceVar(&o.parts, "parts", allParts(), "which parts to measure")
+	flags.StringVar(&o.memory, "manager-memory", "", "how much memory the manager may have, such as 1Gi (default what it is shipped with)")
 	flags.BoolVar(&o.keep, "keep", false, "keep all running until Ctrl-C, to look at")
 	return command
 }
@@ -116,6 +118,9 @@ func (o *options) validate() error {
 		if !slices.Contains(allParts(), part) {
 			return fmt.Errorf("--parts: %q is none of %s", part, strings.Join(allParts(), ", "))
 		}
+	}
+	if _, err := memoryLimitOf(o.memory); err != nil {
+		return fmt.Errorf("--manager-memory: %w", err)
 	}
 	if o.period < time.Second {
 		return fmt.Errorf("--period: %s is less than a second", o.period)

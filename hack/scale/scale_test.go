@@ -73,6 +73,8 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		"--looks: 0 is not from 1 to 16384":                                          func(o *options) { o.looks = 0 },
 		"--period: 1ms is less than a second":                                        func(o *options) { o.period = time.Millisecond },
 		`--parts: "all" is none of manager, scheduler, who, plan, remediation, page`: func(o *options) { o.parts = []string{partPage, "all"} },
+		`--manager-memory: "much" is no amount of memory above 0, such as 1Gi`:       func(o *options) { o.memory = "much" },
+		`--manager-memory: "-1Gi" is no amount of memory above 0, such as 1Gi`:       func(o *options) { o.memory = "-1Gi" },
 	} {
 		o := good
 		spoil(&o)
@@ -87,6 +89,9 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 
 func TestProgramsHaveTheLimitOfMemoryThatTheyAreShippedWith(t *testing.T) {
 	t.Parallel()
+	if limit, err := memoryLimitOf("1Gi"); err != nil || limit != "966367638" {
+		t.Errorf("of 1Gi: %s, %v", limit, err)
+	}
 	for program, of := range map[string]float64{manager: 512 << 20, scheduler: 1 << 30} {
 		limit, err := shippedMemoryLimit("../..", program)
 		if want := fmt.Sprintf("%.0f", math.Floor(0.9*of)); err != nil || limit != want {
