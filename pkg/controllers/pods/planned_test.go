@@ -40,7 +40,7 @@ func full(name string, minutes int) *corev1.Pod {
 	}
 	status := func(container string) corev1.ContainerStatus {
 		return corev1.ContainerStatus{
-			Name: container, ContainerID: "containerd://" + container + "-of-" + name, Ready: true, RestartCount: int32(minutes), Resources: &cpu, //nolint:gosec // a few
+			Name: container, ContainerID: "containerd://" + container + "-of-" + name, Ready: true, RestartCount: int32(minutes), Resources: &cpu,
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: began}}, Image: "cart", ImageID: "sha256:0",
 			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: began}},
 		}
@@ -49,7 +49,8 @@ func full(name string, minutes int) *corev1.Pod {
 		Phase: corev1.PodRunning, QOSClass: corev1.PodQOSBurstable, StartTime: &began,
 		HostIP: "10.0.0.1", HostIPs: []corev1.HostIP{{IP: "10.0.0.1"}}, PodIP: "10.1.2." + name, PodIPs: []corev1.PodIP{{IP: "10.1.2." + name}},
 		Conditions: []corev1.PodCondition{
-			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: began}, {Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: began},
+			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: began},
+			{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: began},
 			{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: "Deferred", Message: "no room", LastTransitionTime: began},
 		},
 		ContainerStatuses: []corev1.ContainerStatus{status("main")}, InitContainerStatuses: []corev1.ContainerStatus{status("before")},
