@@ -152,8 +152,8 @@ func (l *installed) measureManager(ctx context.Context, o *options, part string,
 	}
 	fmt.Fprintf(l.out, "%s: %s; %.1f s for a round to %.0f gauges, of which %.0f failed in all rounds\n",
 		what, describe(memory), round.seconds, round.gauges, round.failed)
-	if round.plans > 0 {
-		fmt.Fprintf(l.out, "%s: %.0f plans, %.1f s each on average\n", what, round.plans, round.planning/round.plans)
+	if part == partRemediation {
+		fmt.Fprintf(l.out, "%s: %.0f plans, %.1f s in all\n", what, round.plans, round.planning)
 	}
 	return profiled.heap(ctx)
 }
