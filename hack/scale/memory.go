@@ -22,12 +22,13 @@ const memoryLimit = "GOMEMLIMIT"
 // startLimited starts a program that collects its garbage as it does where it is installed, with a limit of memory, "" for the one that it is
 // shipped with.
 func startLimited(ctx context.Context, program, memory string, start func() (*local.Process, error)) (p *local.Process, err error) {
+	root, err := local.Root(ctx)
+	if err != nil {
+		return nil, err
+	}
 	limit, err := memoryLimitOf(memory)
 	if memory == "" {
-		var root string
-		if root, err = local.Root(ctx); err == nil {
-			limit, err = shippedMemoryLimit(root, program)
-		}
+		limit, err = shippedMemoryLimit(root, program)
 	}
 	if err != nil {
 		return nil, err

@@ -358,16 +358,21 @@ func TestOneProposalThatIsRefusedDoesNotKeepOthersFromBeingMade(t *testing.T) {
 	w.is(t, limitOfAPI)
 }
 
+// refusing returns a client that cannot list the objects of one kind.
+func refusing[L client.ObjectList](c client.WithWatch) client.Client {
+	return interceptor.NewClient(c, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+		if _, is := list.(L); is {
+			return errors.New("the server is gone")
+		}
+		return c.List(ctx, list, options...)
+	}})
+}
+
 // An API server takes longer to list the pods of a large cluster than there is between two plans.
 func TestPodsAreNotListedPastTheCache(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, policy())
-	w.API = interceptor.NewClient(w.WithWatch, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-		if _, is := list.(*corev1.PodList); is {
-			return errors.New("pods are listed")
-		}
-		return c.List(ctx, list, options...)
-	}})
+	w.API = refusing[*corev1.PodList](w.WithWatch)
 	w.propose(t)
 	w.is(t, moveOfCart, limitOfAPI)
 }
@@ -389,12 +394,7 @@ func TestFiltersAreSetUpWhereAPodMayBeMoved(t *testing.T) {
 func TestErrorsOfReadingAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, policy())
-	w.API = interceptor.NewClient(w.WithWatch, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-		if _, is := list.(*corev1.NodeList); is {
-			return errors.New("the server is gone")
-		}
-		return c.List(ctx, list, options...)
-	}})
+	w.API = refusing[*corev1.NodeList](w.WithWatch)
 	if err := w.Propose(t.Context()); err == nil || err.Error() != "listing nodes: the server is gone" {
 		t.Errorf("the error is %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 
 var forPlans = Options{ForPlans: true}
 
-// full returns a pod with all that pods have, as far as it matters here, whose container runs for so many minutes.
+// full returns a running pod in which every field is set that plans or the cache look at. It was started some minutes ago.
 func full(name string, minutes int) *corev1.Pod {
 	began := metav1.NewTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC).Add(-time.Duration(minutes) * time.Minute))
 	p := pod(name, "cart")
