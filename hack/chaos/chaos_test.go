@@ -291,6 +291,39 @@ func TestADisturbanceLastsUntilItEnds(t *testing.T) {
 	}
 }
 
+// A request whose answer does not come may have been carried out.
+func TestAFaultThatMayHaveBegunIsHealed(t *testing.T) {
+	t.Parallel()
+	failing := true
+	calls := interceptor.Funcs{Patch: func(ctx context.Context, api client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+		if err := api.Patch(ctx, object, patch, options...); err != nil || !failing {
+			return err
+		}
+		return context.DeadlineExceeded
+	}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one", Labels: map[string]string{"chaos": "node"}, Annotations: map[string]string{kwokAnnotation: "fake"}}}
+	c := &cluster{WithWatch: fake.NewClientBuilder().WithObjects(node).WithInterceptorFuncs(calls).Build(), history: newHistory()}
+	v, err := c.inject(t.Context(), fault{Kind: kubeletAway, Target: "first"}, nil)
+	if v == nil || err == nil {
+		t.Fatalf("the victim is %v, the error %v", v, err)
+	}
+	played := func() bool {
+		var now corev1.Node
+		must(t, c.Get(t.Context(), client.ObjectKeyFromObject(node), &now))
+		return now.Annotations[kwokAnnotation] == "fake"
+	}
+	if played() {
+		t.Fatal("it has not begun")
+	}
+	failing = false
+	if must(t, v.heal(t.Context())); !played() {
+		t.Error("the node is left without a kubelet")
+	}
+	if v, err := c.inject(t.Context(), fault{Kind: kubeletAway, Target: "second"}, nil); v != nil || err == nil {
+		t.Errorf("of a node that is not there the victim is %v, the error %v", v, err)
+	}
+}
+
 func TestASchedulerIsBlindWithoutAWatch(t *testing.T) {
 	t.Parallel()
 	h := newHistory()

@@ -43,7 +43,8 @@ type victim struct {
 	heal func(context.Context) error
 }
 
-// inject begins a fault. What is in the load's namespaces is told of it by l.
+// inject begins a fault. What is in the load's namespaces is told of it by l. A fault that may have begun is to be healed even if there is an
+// error: a request whose answer did not come may have been carried out. The victim is nil if it has not begun.
 func (c *cluster) inject(ctx context.Context, f fault, l *load) (*victim, error) {
 	begin := map[kind]func(context.Context, fault) (func(context.Context) error, error){
 		killed: c.kill, stopped: c.pause, delayed: c.onLink, held: c.onLink, refused: c.onLink,
@@ -58,14 +59,14 @@ func (c *cluster) inject(ctx context.Context, f fault, l *load) (*victim, error)
 	}[f.Kind]
 	end := c.history.disturb(c.disturbs(f))
 	heal, err := begin(ctx, f)
-	if err != nil {
+	if heal == nil {
 		end()
-		return nil, fmt.Errorf("%s: %w", f, err)
+		return nil, err
 	}
 	return &victim{fault: f, heal: func(ctx context.Context) error {
 		defer end()
 		return heal(ctx)
-	}}, nil
+	}}, err
 }
 
 // nothing heals what needs no healing.
@@ -223,16 +224,17 @@ func (c *cluster) removeNode(ctx context.Context, f fault, l *load) (func(contex
 		return nil, err
 	}
 	l.losesNode(node.Name)
-	if err := c.Delete(ctx, node); err != nil {
-		return nil, err
-	}
+	err = c.Delete(ctx, node)
 	next := c.newNode()
 	return func(ctx context.Context) error {
+		if err := client.IgnoreNotFound(c.Delete(ctx, node)); err != nil { // unless it was carried out before
+			return err
+		}
 		if err := c.collect(ctx, node.Name); err != nil {
 			return err
 		}
 		return c.addNode(ctx, next)
-	}, nil
+	}, err
 }
 
 // collect deletes the pods of a node that is gone, as the controllers of Kubernetes do, but without their delay of up to a minute.
@@ -262,8 +264,9 @@ func (c *cluster) awayKubelet(ctx context.Context, f fault) (func(context.Contex
 	patch := func(ctx context.Context, annotation string) error {
 		return c.Patch(ctx, node, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"annotations": {"`+kwokAnnotation+`": `+annotation+`}}}`)))
 	}
+	heal := func(ctx context.Context) error { return client.IgnoreNotFound(patch(ctx, `"fake"`)) }
 	if err := patch(ctx, "null"); err != nil {
-		return nil, err
+		return heal, err
 	}
 	before := node.DeepCopy()
 	for i := range node.Status.Conditions {
@@ -271,10 +274,7 @@ func (c *cluster) awayKubelet(ctx context.Context, f fault) (func(context.Contex
 			r.Status, r.Reason, r.LastTransitionTime = corev1.ConditionFalse, "KubeletNotReady", metav1.Now()
 		}
 	}
-	if err := c.Status().Patch(ctx, node, client.MergeFrom(before)); err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context) error { return client.IgnoreNotFound(patch(ctx, `"fake"`)) }, nil
+	return heal, c.Status().Patch(ctx, node, client.MergeFrom(before))
 }
 
 // updateCRDs gives the definitions a field more, as an upgrade does, and takes it away at the end.

@@ -95,12 +95,16 @@ func (c *cluster) carryOut(ctx context.Context, schedule []fault, l *load, resul
 			within, cancel := context.WithTimeout(ctx, 3*time.Second)
 			v, err := c.inject(within, f, l)
 			cancel()
-			if err != nil { // something else fails
+			switch {
+			case v == nil: // something else fails
 				fmt.Fprintf(out, "  %s (not injected: %v)\n", f, err)
 				result.skipped++
 				continue
+			case err != nil:
+				fmt.Fprintf(out, "  %s (perhaps: %v)\n", f, err)
+			default:
+				fmt.Fprintf(out, "  %s\n", f)
 			}
-			fmt.Fprintf(out, "  %s\n", f)
 			result.faults = append(result.faults, f)
 			left = append(left, v)
 		}
