@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -47,6 +48,17 @@ import (
 
 var version = "unknown" // set by the linker
 
+// garbagePercent is how much garbage there may be before it is collected, in percent of what is live: most of that are caches. Where Go waits for as
+// much garbage again, this takes some hundredths of a core more, and a third of the memory less.
+const garbagePercent = 40
+
+// spareMemory has garbage collected sooner than Go does, unless the environment says when.
+func spareMemory() {
+	if _, is := os.LookupEnv("GOGC"); !is {
+		debug.SetGCPercent(garbagePercent)
+	}
+}
+
 // options are the flags.
 type options struct {
 	kubeconfig              string
@@ -74,6 +86,7 @@ type options struct {
 }
 
 func main() {
+	spareMemory()
 	command := newCommand()
 	command.SetContext(ctrl.SetupSignalHandler())
 	os.Exit(cli.Run(command))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +25,23 @@ func run(command *cobra.Command, args ...string) (string, error) {
 
 // The tests of this package do not run in parallel: commands share flags such
 // as --version, which making one writes to.
+
+func TestGarbageIsCollectedSoonerUnlessTheEnvironmentSaysWhen(t *testing.T) {
+	const other = 77
+	defer debug.SetGCPercent(debug.SetGCPercent(other))
+	t.Setenv("GOGC", strconv.Itoa(other)) // which the runtime read when the test began
+	spareMemory()
+	if now := debug.SetGCPercent(other); now != other {
+		t.Errorf("%d %%, which the environment does not say", now)
+	}
+	if err := os.Unsetenv("GOGC"); err != nil {
+		t.Fatal(err)
+	}
+	spareMemory()
+	if now := debug.SetGCPercent(other); now != garbagePercent {
+		t.Errorf("%d %%, want %d", now, garbagePercent)
+	}
+}
 
 func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 	help, err := run(newCommand(), "--help")
