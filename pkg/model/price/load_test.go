@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -324,4 +325,31 @@ func TestPricesOfManyThreadsAreNear(t *testing.T) {
 			t.Fatalf("price %v, but the total wait grew by %v", cost, grown)
 		}
 	})
+}
+
+func TestTheSizeOfPricesIsWhatTheyTake(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 46))
+	for _, servers := range []int{1, 16, 256} {
+		load := price.NewSharedLoad([]int{servers, 1, 2}, 0)
+		for k, v := range cacheNode(r, 12) {
+			load.AddShare(v, loading.Share{Weight: float64(1 + k)})
+		}
+		const many = 2000
+		kept := make([]*price.Prices, many)
+		allocated := func() uint64 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		before := allocated()
+		for i := range kept {
+			kept[i] = load.Prices()
+		}
+		took := float64(allocated()-before) / many
+		if size := float64(kept[0].Size()); size < 0.7*took || size > 1.3*took {
+			t.Errorf("prices at %d servers take %v bytes, and say %v", servers, took, size)
+		}
+		runtime.KeepAlive(kept)
+	}
 }

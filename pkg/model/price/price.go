@@ -2,6 +2,7 @@ package price
 
 import (
 	"math"
+	"unsafe"
 
 	"loadline.dev/loadline/pkg/model/interference"
 	"loadline.dev/loadline/pkg/model/loading"
@@ -75,6 +76,18 @@ func (l *Load) Prices() *Prices {
 		p.alone[2*i], p.alone[2*i+1] = p.resources[i].own[0], p.resources[i].inflicted[0]
 	}
 	return p
+}
+
+// Size returns about how many bytes the prices take in memory.
+func (p *Prices) Size() int {
+	n := int(unsafe.Sizeof(*p)) + 8*len(p.alone) + len(p.resources)*int(unsafe.Sizeof(price{})) + len(p.effects)*int(unsafe.Sizeof(interference.Price{}))
+	for i := range p.resources {
+		n += 8 * (len(p.resources[i].own) + len(p.resources[i].inflicted))
+	}
+	if p.factors != nil {
+		n += int(unsafe.Sizeof(*p.factors))
+	}
+	return n
 }
 
 // price computes own[x] = L(c−1−x)/c with L(a) = E[(N − a)^+], and what thread x

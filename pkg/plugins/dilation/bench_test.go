@@ -102,7 +102,7 @@ func BenchmarkPrice(b *testing.B) {
 			r := newResidents(d.modes, d.kinds, &cycle{snapshot: d.index.Snapshot()}, nodes[0], nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				priceNode(b.Context(), r)
+				r.price(b.Context())
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/test/extremes"
 	"loadline.dev/loadline/test/manifests"
 )
@@ -95,11 +96,12 @@ func TestNoProfileMakesANodeExpensive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var prices *nodePrices
-		measure(at, "price", name, func() { prices = priceNode(t.Context(), newResidents(d.modes, d.kinds, c, node, nil)) })
+		r := newResidents(d.modes, d.kinds, c, node, nil)
+		var prices *price.Prices
+		measure(at, "price", name, func() { prices = r.price(t.Context()) })
 		measure(at, "Score", name, func() {
 			for range 100 {
-				prices.prices.Of(c.pod.On(prices.class))
+				prices.Of(c.pod.On(r.class))
 			}
 		})
 	}

@@ -99,7 +99,7 @@ func BenchmarkHostileScore(b *testing.B) {
 		r := newResidents(d.modes, d.kinds, &cycle{snapshot: d.index.Snapshot()}, nodes[0], nil)
 		b.ReportAllocs()
 		for b.Loop() {
-			priceNode(b.Context(), r)
+			r.price(b.Context())
 		}
 	})
 	b.Run("prepare", func(b *testing.B) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -30,23 +31,25 @@ type kindKey struct {
 	hold     float64
 }
 
-// kinds hands out numbers, and keeps how nodes fare whose pods are of the same kinds. It is safe for concurrent use.
+// kinds hands out numbers, and keeps how nodes fare whose pods are of the same kinds, and their prices. It is safe for concurrent use.
 //
-// Of kinds it keeps a number, and of how nodes fare some memory: those that were used last. What was of a state of a profile that is gone is never
+// Of kinds it keeps a number, and of nodes some memory: those that were used last. What was of a state of a profile that is gone is never
 // asked for again, and goes when that is reached. A kind that comes again then has another number, and is looked into again.
 type kinds struct {
 	mu       sync.Mutex
 	last     kind
 	of       *lru.Cache // kind by kindKey
 	version  version
-	outcomes *outcomes
-	solving  singleflight.Group
+	outcomes *common[*outcome]      // by candidates and nodes
+	prices   *common[*price.Prices] // by nodes
 }
 
 // maxKinds bounds the memory.
 const maxKinds = 100_000
 
-func newKinds() *kinds { return &kinds{of: lru.New(maxKinds), outcomes: newOutcomes()} }
+func newKinds() *kinds {
+	return &kinds{of: lru.New(maxKinds), outcomes: newCommon((*outcome).bytes), prices: newCommon((*price.Prices).Size)}
+}
 
 // begin forgets what was of another version.
 func (k *kinds) begin(v version) {
@@ -56,6 +59,7 @@ func (k *kinds) begin(v version) {
 		k.version = v
 		k.of.Clear()
 		k.outcomes.Clear()
+		k.prices.Clear()
 	}
 }
 
@@ -93,87 +97,94 @@ func encode(v loading.Vector) string {
 	return string(buffer)
 }
 
-// outcome returns what was kept under a key, else what solve returns, which it keeps unless that is provisional. Of callers that ask
-// for the same at the same time, as a cycle's goroutines do of nodes that are alike, one solves it for all.
-func (k *kinds) outcome(key string, solve func() *outcome) *outcome {
-	kept, _, _ := k.solving.Do(key, func() (any, error) { // which never fails
-		if kept, is := k.outcomes.Get(key); is {
-			return kept, nil
-		}
-		o := solve()
-		if !o.provisional {
-			k.outcomes.keep(key, o)
-		}
-		return o, nil
-	})
-	o, _ := kept.(*outcome)
-	return o
-}
-
-// outcomes keeps how nodes fare, each *outcome by the kinds of the pods (see [residents.key]), those that were used last. It is safe for
-// concurrent use.
-type outcomes struct {
+// common keeps what nodes that are alike have in common, by what they are alike in (see [residents.alikeAs]): what was used last, as far as it
+// takes no more memory than it may. It is safe for concurrent use.
+type common[T any] struct {
 	*lru.Cache
 
-	bytes atomic.Int64 // which they take, about
+	size   func(T) int // of one, in bytes
+	bytes  atomic.Int64
+	making singleflight.Group
 }
 
-// maxOutcomeBytes bounds what outcomes take: those of a node with many pods are as long as these are many.
-const maxOutcomeBytes = 32 << 20
+// maxCommonBytes bounds what is kept: of a node with many pods it is as long as these are many.
+const maxCommonBytes = 32 << 20
 
-func newOutcomes() *outcomes {
-	o := &outcomes{Cache: lru.New(0)}
-	err := o.SetEvictionFunc(func(key lru.Key, value any) {
+func newCommon[T any](size func(T) int) *common[T] {
+	c := &common[T]{Cache: lru.New(0), size: size}
+	err := c.SetEvictionFunc(func(key lru.Key, value any) {
 		name, _ := key.(string)
-		kept, _ := value.(*outcome)
-		o.bytes.Add(-kept.bytes(name))
+		kept, _ := value.(T)
+		c.bytes.Add(-c.takes(name, kept))
 	})
 	utilruntime.Must(err) // it has none
-	return o
-}
-
-// keep keeps an outcome that is not kept.
-func (o *outcomes) keep(key string, kept *outcome) {
-	o.bytes.Add(kept.bytes(key))
-	o.Add(key, kept)
-	for o.bytes.Load() > maxOutcomeBytes {
-		o.RemoveOldest()
-	}
+	return c
 }
 
 // entryBytes is about what the cache takes for an entry besides key and value.
 const entryBytes = 250
 
-// bytes returns about what an outcome takes that is kept under a key.
-func (o *outcome) bytes(key string) int64 {
-	n := entryBytes + len(key) + int(unsafe.Sizeof(*o)) + len(o.Excesses)*int(unsafe.Sizeof(node.Excess{}))
+// takes returns about how many bytes a value takes that is kept under a key.
+func (c *common[T]) takes(key string, value T) int64 {
+	return int64(entryBytes + len(key) + c.size(value))
+}
+
+// of returns what is kept under a key, else what is made, and keeps that if it lasts. Of callers that ask for the same at the same time, as a
+// cycle's goroutines do of nodes that are alike, one makes it for all.
+func (c *common[T]) of(key string, made func() (value T, lasting bool)) T {
+	found, _, _ := c.making.Do(key, func() (any, error) { // which never fails
+		if kept, is := c.Get(key); is {
+			return kept, nil
+		}
+		value, lasting := made()
+		if lasting {
+			c.bytes.Add(c.takes(key, value))
+			c.Add(key, value)
+			for c.bytes.Load() > maxCommonBytes {
+				c.RemoveOldest()
+			}
+		}
+		return value, nil
+	})
+	value, _ := found.(T)
+	return value
+}
+
+// bytes returns about how many bytes an outcome takes.
+func (o *outcome) bytes() int {
+	n := int(unsafe.Sizeof(*o)) + len(o.Excesses)*int(unsafe.Sizeof(node.Excess{}))
 	for i := range o.Excesses {
 		n += len(o.Excesses[i].Gone) * int(unsafe.Sizeof(0))
 	}
-	return int64(n)
+	return n
 }
 
-// key returns what an outcome of the node depends on, and the order in which it counts the pods: equal for nodes of one class
-// and number of cores with pods of the same kinds. It is empty for a node with devices, which is not known to be like any other.
-func (r *residents) key(candidate kind) (key string, order []int) {
+// alikeAs returns what nodes are alike in that fare alike: equal for nodes of one class and number of cores with as many pods of each kind. It is
+// empty for a node with devices, which is not known to be like any other.
+func (r *residents) alikeAs() string {
 	if r.class.HasDevices() {
-		return "", nil
+		return ""
 	}
-	order = make([]int, len(r.kinds))
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.kinds[a], r.kinds[b]) })
-	buffer := make([]byte, 0, 4*len(order)+64)
-	buffer = binary.AppendUvarint(buffer, uint64(candidate))
-	for _, j := range order {
-		buffer = binary.AppendUvarint(buffer, uint64(r.kinds[j]))
+	buffer := make([]byte, 0, 4*len(r.alike)+64)
+	for i := range r.alike {
+		buffer = binary.AppendUvarint(buffer, uint64(r.alike[i].kind))
+		buffer = binary.AppendUvarint(buffer, uint64(r.alike[i].count))
 	}
 	buffer = append(buffer, 0) // no kind of a pod
 	for _, c := range r.servers {
 		buffer = binary.AppendUvarint(buffer, uint64(c))
 	}
-	return string(append(buffer, r.class.Class()...)), order
+	return string(append(buffer, r.class.Class()...))
+}
+
+// order returns the pods in an order that is the same for nodes that are alike: the first one is the order[0]-th.
+func (r *residents) order() []int {
+	order := make([]int, len(r.kinds))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.kinds[a], r.kinds[b]) })
+	return order
 }
 
 // in returns an outcome that counts pods in another order: the j-th pod is at[j] then, and a candidate stays the last.

@@ -2,6 +2,7 @@ package dilation
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -11,9 +12,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -105,32 +108,33 @@ func TestOutcomesThatAreKeptAreBounded(t *testing.T) {
 			for i := range o.Excesses {
 				o.Excesses[i].Gone = []int{i}
 			}
-			solved := func() *outcome {
+			solved := func() (*outcome, bool) {
 				to := *o
 				to.Excesses = slices.Clone(o.Excesses)
 				for i := range to.Excesses {
 					to.Excesses[i].Gone = slices.Clone(o.Excesses[i].Gone)
 				}
-				return &to
+				return &to, true
 			}
 			key := func(i int) string { return fmt.Sprintf("%0*d", 8+pods, i) }
-			fit := int(maxOutcomeBytes / o.bytes(key(0)))
+			fit := int(maxCommonBytes / k.outcomes.takes(key(0), o))
 			before := live()
 			for i := range fit {
-				k.outcome(key(i), solved)
+				k.outcomes.of(key(i), solved)
 			}
-			if took := live() - before; took < maxOutcomeBytes/3 || took > maxOutcomeBytes*3/2 {
+			if took := live() - before; took < maxCommonBytes/3 || took > maxCommonBytes*3/2 {
 				t.Errorf("%d outcomes take %d bytes", fit, took)
 			}
 			none := &outcome{}
-			if k.outcome(key(0), func() *outcome { return none }) == none {
+			other := func() (*outcome, bool) { return none, true }
+			if k.outcomes.of(key(0), other) == none {
 				t.Error("one is gone while there is room")
 			}
-			k.outcome(key(fit), solved)
+			k.outcomes.of(key(fit), solved)
 			if n := k.outcomes.Len(); n != fit {
 				t.Errorf("%d outcomes are kept, want %d", n, fit)
 			}
-			if k.outcome(key(0), func() *outcome { return none }) == none || k.outcome(key(1), func() *outcome { return none }) != none {
+			if k.outcomes.of(key(0), other) == none || k.outcomes.of(key(1), other) != none {
 				t.Error("the outcome that was used first is not the one that went")
 			}
 			k.begin(version{nodes: 1})
@@ -138,6 +142,51 @@ func TestOutcomesThatAreKeptAreBounded(t *testing.T) {
 				t.Errorf("of another version, %d outcomes of %d bytes are kept", n, bytes)
 			}
 		})
+	}
+}
+
+func TestNodesThatAreAlikeHaveTheirPricesInCommon(t *testing.T) {
+	t.Parallel()
+	fast := nodeProfile(map[string]int{"cpu": 4})
+	fast.Name, fast.Spec.Selector = "fast", &metav1.LabelSelector{MatchLabels: map[string]string{"class": "fast"}}
+	withGPU := gpuProfile(2, v1alpha1.SharingTimeSliced)
+	withGPU.Name, withGPU.Spec.Selector = "gpu", &metav1.LabelSelector{MatchLabels: map[string]string{"class": "gpu"}}
+	d := testPlugin(t, fast, withGPU, workload("web", demand("cpu", 0.5)), workload("job", demand("cpu", 0.8), demand("disk", 0.1)))
+	web := func(name string) *corev1.Pod { return requesting(testPod(name, "web"), "100m", "") }
+	job := func(name string) *corev1.Pod { return requesting(testPod(name, "job"), "2", "") }
+	of := func(cores int, class string, pods ...*corev1.Pod) *price.Prices {
+		node := testNode("node", cores, pods...)
+		node.Node().Labels = map[string]string{"class": class}
+		r := newResidents(d.modes, d.kinds, &cycle{snapshot: d.index.Snapshot()}, node, nil)
+		shared, own := priceNode(t.Context(), r).prices, r.price(t.Context())
+		for _, pod := range []*corev1.Pod{web("new"), job("new")} {
+			candidate := d.index.Snapshot().Candidate(r.class, pod)
+			if got, want := shared.Of(candidate), own.Of(candidate); math.Abs(got-want) > 1e-12*(1+want) {
+				t.Errorf("with %d cores of class %q and %d pods a pod costs %v, want %v", cores, class, len(pods), got, want)
+			}
+		}
+		return shared
+	}
+	first := of(4, "", web("a"), job("b"), web("c"))
+	if of(4, "", job("d"), web("e"), web("f")) != first {
+		t.Error("nodes with the same pods in another order have prices of their own")
+	}
+	for name, others := range map[string]*price.Prices{
+		"fewer pods": of(4, "", web("a"), job("b")), "as many pods of another kind": of(4, "", web("a"), job("b"), job("c")),
+		"other requests": of(4, "", web("a"), job("b"), requesting(testPod("c", "web"), "1", "")),
+		"more cores":     of(8, "", web("a"), job("b"), web("c")), "another class": of(4, "fast", web("a"), job("b"), web("c")),
+		"a GPU": of(4, "gpu", web("a"), job("b"), web("c")),
+	} {
+		if others == first {
+			t.Errorf("a node with %s has the same prices", name)
+		}
+	}
+	if of(4, "gpu", web("a")) == of(4, "gpu", web("a")) {
+		t.Error("nodes whose devices may be assigned in other ways have prices in common")
+	}
+	d.kinds.begin(version{nodes: 1 << 40})
+	if n := d.kinds.prices.Len(); n != 0 || of(4, "", web("a"), job("b"), web("c")) == first {
+		t.Errorf("%d prices of another version are kept", n)
 	}
 }
 
@@ -158,10 +207,10 @@ func TestNodesThatAreAlikeAreWorkedOutOnceAtATime(t *testing.T) {
 		var group sync.WaitGroup
 		for range 16 {
 			group.Go(func() {
-				o := k.outcome("alike", func() *outcome {
+				o := k.outcomes.of("alike", func() (*outcome, bool) {
 					solved.Add(1)
 					<-time.After(time.Second) // of the bubble: when all others wait, too
-					return &outcome{Verdict: node.Verdict{Extremes: node.Extremes{Own: 2}}}
+					return &outcome{Verdict: node.Verdict{Extremes: node.Extremes{Own: 2}}}, true
 				})
 				if o.Own != 2 {
 					t.Errorf("a node's outcome is %+v", o)

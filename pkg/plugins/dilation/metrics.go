@@ -31,7 +31,7 @@ var (
 	}, []string{"vector"})
 	nodesRepriced = metrics.NewCounter(&metrics.CounterOpts{
 		Namespace: "loadline", Subsystem: "dilation", Name: "nodes_repriced_total",
-		Help:           "Nodes whose prices were computed again because their pods, a WorkloadProfile that these follow, or a NodeProfile had changed.",
+		Help:           "Nodes whose prices were computed, once for nodes that are alike, because their pods, a WorkloadProfile that these follow, or a NodeProfile had changed.",
 		StabilityLevel: metrics.ALPHA,
 	})
 	profiles = metrics.NewGaugeVec(&metrics.GaugeOpts{

@@ -18,11 +18,20 @@ type nodePrices struct {
 	class  *profile.NodeClass // of the node, nil if it follows no profile
 }
 
-// priceNode computes the prices of a node from the pods on it, each with the vector
+// priceNode returns the prices of a node, which are computed once for nodes that are alike.
+func priceNode(ctx context.Context, r *residents) *nodePrices {
+	alike := r.alikeAs()
+	if alike == "" {
+		return &nodePrices{r.price(ctx), r.class}
+	}
+	return &nodePrices{r.known.prices.of(alike, func() (*price.Prices, bool) { return r.price(ctx), true }), r.class}
+}
+
+// price computes the prices of a node from the pods on it, each with the vector
 // that it has on nodes of this class, and the share of the processor that its
 // requests and limits make. Annotations that name devices which are not there are
 // ignored, and logged.
-func priceNode(ctx context.Context, r *residents) *nodePrices {
+func (r *residents) price(ctx context.Context) *price.Prices {
 	nodesRepriced.Inc()
 	vectors := make([]loading.Vector, len(r.Pods))
 	for j, k := range r.kinds {
@@ -35,7 +44,7 @@ func priceNode(ctx context.Context, r *residents) *nodePrices {
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("Ignored annotations of pods that name wrong devices", "node", klog.KObj(r.object), "err", err)
 	}
-	return &nodePrices{prices: prices, class: r.class}
+	return prices
 }
 
 func podsOf(node fwk.NodeInfo) []*corev1.Pod { return podsAfter(nil, node) }

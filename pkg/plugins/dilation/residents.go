@@ -2,6 +2,7 @@ package dilation
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -317,10 +318,15 @@ func (r *residents) add(n *candidate, b *budget) *outcome {
 		return o
 	}
 	var o *outcome
-	if key, order := r.key(n.kind); key == "" {
+	if alike := r.alikeAs(); alike == "" {
 		o = r.solve(n, b)
 	} else {
-		o = r.known.outcome(key, func() *outcome { return r.solve(n, b).in(inverse(order)) }).in(order)
+		order := r.order()
+		key := string(binary.AppendUvarint(nil, uint64(n.kind))) + alike
+		o = r.known.outcomes.of(key, func() (*outcome, bool) {
+			o := r.solve(n, b).in(inverse(order))
+			return o, !o.provisional
+		}).in(order)
 	}
 	if o.provisional {
 		return o
@@ -354,8 +360,11 @@ func (r *residents) estimate(n *candidate) node.Extremes {
 
 // without returns the pods of the node but for one, to be judged.
 func (r *residents) without(pod int) *residents {
-	return &residents{
-		class: r.class, servers: r.servers, cpu: r.cpu, kinds: slices.Delete(slices.Clone(r.kinds), pod, pod+1), known: r.known,
+	others := &residents{
+		class: r.class, servers: r.servers, cpu: r.cpu, kinds: slices.Delete(slices.Clone(r.kinds), pod, pod+1), alike: slices.Clone(r.alike), known: r.known,
 		judge: &node.Guard{Node: r.node().Without(pod)},
 	}
+	others.ofKind(r.kinds[pod]).count--
+	others.alike = merged(others.alike)
+	return others
 }
