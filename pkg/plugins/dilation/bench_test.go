@@ -91,7 +91,7 @@ func unequal(nodes []fwk.NodeInfo) {
 	}
 }
 
-// BenchmarkPrice reports the time of pricing one node with 30 pods.
+// BenchmarkPrice reports the time of pricing one node with 30 pods, and one that is like a node which is priced already.
 func BenchmarkPrice(b *testing.B) {
 	for _, requests := range []string{"equal", "unequal"} {
 		b.Run(requests, func(b *testing.B) {
@@ -100,10 +100,18 @@ func BenchmarkPrice(b *testing.B) {
 				unequal(nodes[:1])
 			}
 			r := newResidents(d.modes, d.kinds, &cycle{snapshot: d.index.Snapshot()}, nodes[0], nil)
-			b.ReportAllocs()
-			for b.Loop() {
-				r.price(b.Context())
-			}
+			b.Run("new", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					r.price(b.Context())
+				}
+			})
+			b.Run("alike", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					priceNode(b.Context(), r)
+				}
+			})
 		})
 	}
 }
