@@ -43,7 +43,8 @@ func (o *options) addRemediation(mgr ctrl.Manager, cached *pods.Cache, recorder 
 		return nil
 	}
 	proposer := &planning.Proposer{
-		Client: mgr.GetClient(), Pods: cached.All, Clock: now, Collected: history, Namespace: ownNamespace(), Schedulers: o.schedulerNames, Resizable: changes.Resizable,
+		Client: mgr.GetClient(), Pods: cached.All, Count: cached.Count, Clock: now, Collected: history, Namespace: ownNamespace(), Schedulers: o.schedulerNames,
+		Resizable: changes.Resizable,
 	}
 	if err := proposer.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the proposals of changes: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -39,7 +40,9 @@ type Proposer struct {
 	// API reads past all caches. Defaults to the manager's.
 	API client.Reader
 	// Pods returns the pods that have not ended, as far as plans look at them, see [scheduling.Trim]. They are not changed.
-	Pods  func(context.Context) ([]corev1.Pod, error)
+	Pods func(context.Context) ([]corev1.Pod, error)
+	// Count returns how many these are.
+	Count func(context.Context) (int, error)
 	Clock clock.Clock
 	// Collected is what gauges observed.
 	Collected *collected.History
@@ -49,6 +52,9 @@ type Proposer struct {
 	Schedulers []string
 	// Resizable reports whether the API server lets pods be resized. Defaults to what the API server of the manager says.
 	Resizable func(context.Context) (bool, error)
+	// MemoryLimit is how many bytes the manager may have. There is no plan for so many pods that it would not do with them. Defaults to its
+	// GOMEMLIMIT.
+	MemoryLimit int64
 	// Metrics say how plans come out. Defaults to those of the manager.
 	Metrics *Metrics
 
@@ -60,6 +66,9 @@ func (p *Proposer) SetupWithManager(mgr ctrl.Manager) error {
 	p.API, p.log = mgr.GetAPIReader(), mgr.GetLogger().WithName("planning")
 	if p.Metrics == nil {
 		p.Metrics = NewMetrics(metrics.Registry)
+	}
+	if p.MemoryLimit == 0 {
+		p.MemoryLimit = debug.SetMemoryLimit(-1) // which changes nothing
 	}
 	if p.Resizable == nil {
 		resizable, err := remediation.NewResizable(mgr.GetConfig(), mgr.GetHTTPClient(), p.Clock)
@@ -149,6 +158,13 @@ func (p *Proposer) gather(ctx context.Context) (*input, error) {
 	of.Remediations = all.Items
 	if of.Resizable, err = p.Resizable(ctx); err != nil {
 		return nil, fmt.Errorf("asking whether pods can be resized: %w", err)
+	}
+	pods, err := p.Count(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("counting pods: %w", err)
+	}
+	if err := fits(pods, p.MemoryLimit); err != nil {
+		return nil, err
 	}
 	nodes, err := scheduling.Nodes(ctx, p.API)
 	if err != nil {

@@ -67,7 +67,8 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		"worker-1": {sees("cart", 0.6, 1-1/6.6, 0), sees("sort", 1, 0.08, 0)}, "worker-2": nil, "worker-3": {sees("api", 0.5, 0, 0.4)},
 	}
 	w.Proposer = &Proposer{
-		Client: w.WithWatch, API: w.WithWatch, Clock: w.clock, Pods: func(ctx context.Context) ([]corev1.Pod, error) { return readPods(ctx, w.WithWatch) }, Collected: collected.New(w.clock), Namespace: "loadline-system",
+		Client: w.WithWatch, API: w.WithWatch, Clock: w.clock, Pods: func(ctx context.Context) ([]corev1.Pod, error) { return readPods(ctx, w.WithWatch) },
+		Count: func(context.Context) (int, error) { return len(w.seen), nil }, Collected: collected.New(w.clock), Namespace: "loadline-system",
 		Schedulers: []string{"loadline"}, Resizable: func(context.Context) (bool, error) { return true, nil }, Metrics: NewMetrics(prometheus.NewRegistry()),
 	}
 	w.pass(5 * time.Minute)

@@ -155,6 +155,15 @@ func (c *Cache) All(ctx context.Context) ([]corev1.Pod, error) {
 	return pods, nil
 }
 
+// Count returns how many pods there are.
+func (c *Cache) Count(ctx context.Context) (int, error) {
+	c.need()
+	if err := await(ctx, c.informer.HasSyncedChecker()); err != nil {
+		return 0, err
+	}
+	return len(c.informer.GetStore().ListKeys()), nil
+}
+
 func (c *Cache) running(ctx context.Context, index, value string, into []corev1.Pod) ([]corev1.Pod, error) {
 	all, err := c.by(ctx, index, value)
 	if err != nil {

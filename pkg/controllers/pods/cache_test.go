@@ -227,6 +227,9 @@ func TestPodsThatAreNotReadAreAnError(t *testing.T) {
 	if _, err := c.Labels(ctx, namespace); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
+	if _, err := c.Count(ctx); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
 	c.ForPlans = true
 	if _, err := c.All(ctx); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)

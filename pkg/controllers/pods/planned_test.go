@@ -96,6 +96,9 @@ func TestWhatPlansLookAtIsKept(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unexpected pods (-want +got):\n%s", diff)
 	}
+	if n, err := c.Count(t.Context()); err != nil || n != len(want) {
+		t.Errorf("%d pods (%v), want %d", n, err, len(want))
+	}
 	again, err := c.All(t.Context())
 	if err != nil {
 		t.Fatal(err)
