@@ -8,10 +8,11 @@
 // on, and what weight and limit at the processor its requests and limits make; Score
 // multiplies that of the node's class with the prices of the node, two dot products
 // (see package contention), after pricing the node again if its pods, or what they follow, have
-// changed, unless a node that is like it was (see kinds). What Filter and Score find for one pod holds for the next of its kind until then,
-// and is looked up without a lock or an allocation (see nodeTable). NormalizeScore maps the costs to the framework's range. The
-// framework's snapshot, which counts assumed pods, is the only source of which pod is
-// where: there is no informer lag, and in a burst each pod sees all those before it.
+// changed; nodes that are alike are priced once (see kinds). What Filter and Score find for one
+// pod holds for the next of its kind until then, and is looked up without a lock or an allocation
+// (see nodeTable). NormalizeScore maps the costs to the framework's range. The framework's
+// snapshot, which counts assumed pods, is the only source of which pod is where: there is no
+// informer lag, and in a burst each pod sees all those before it.
 // PostFilter says what would make room for a pod that no node takes, which then waits
 // (see waiting); PostBind says in an event what is predicted for a pod that was placed.
 package dilation
