@@ -181,7 +181,7 @@ func TestNodesThatAreAlikeHaveTheirPricesInCommon(t *testing.T) {
 			t.Errorf("a node with %s has the same prices", name)
 		}
 	}
-	if of(4, "gpu", web("a")) == of(4, "gpu", web("a")) {
+	if of(4, "gpu", web("a")) == of(4, "gpu", web("b")) {
 		t.Error("nodes whose devices may be assigned in other ways have prices in common")
 	}
 	d.kinds.begin(version{nodes: 1 << 40})
